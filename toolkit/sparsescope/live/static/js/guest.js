@@ -21,7 +21,7 @@ export class Guest {
     page.store.away = on ? away : "";
     setText(this.text, on ? `You watch the run of ${whose}.` : "");
     show(this.element, on);
-    for (const part of [page.fold, page.controls.pinned, page.buttons, page.recordButton, page.openButton, page.card.element]) part.inert = on;
+    for (const part of [page.fold, page.controls.pinned, page.buttons, page.viewTools.recordButton, page.viewTools.openButton, page.card.element]) part.inert = on;
     page.frame.classList.toggle("guest", on);
     if (turned) page.forget();
     page.requestDraw();

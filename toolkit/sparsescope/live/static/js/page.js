@@ -1,50 +1,35 @@
 // The page: puts the parts together, draws at most once in an animation frame, and only what can be seen.
 
-import { h, setAttribute, setText } from "./dom.js";
+import { h, setAttribute } from "./dom.js";
 import { embedded } from "./embedded.js";
 import { words } from "./charts/kinds.js";
 import { Advice } from "./advice.js";
 import { Buttons } from "./buttons.js";
 import { MARGIN } from "./charts/chartbox.js";
-import { ConfusionChart } from "./charts/confusion.js";
 import { Controls } from "./controls.js";
-import { FailedChart, failed } from "./charts/failed.js";
-import { FeaturesChart } from "./charts/featureschart.js";
 import { Guest } from "./guest.js";
 import { Help } from "./keyboard.js";
 import { Inspector } from "./inspector.js";
 import { LineChart } from "./charts/lines.js";
 import { Link } from "./link.js";
-import { MatrixChart } from "./charts/matrix.js";
 import { Messages, StatusLine } from "./status.js";
 import { Names } from "./names.js";
-import { NetworkChart } from "./charts/network.js";
 import { Palette } from "./charts/palette.js";
 import { Past } from "./past.js";
 import { ProblemCard } from "./card.js";
-import { RasterChart } from "./charts/raster.js";
-import { textWidth } from "./charts/axes.js";
 import { Scrubber } from "./scrub.js";
-import { SpectrumChart } from "./charts/spectrum.js";
-import { StageMatrix } from "./charts/stagematrix.js";
 import { Store } from "./store.js";
-import { ThetaChart } from "./charts/theta.js";
-import { ThresholdChart } from "./charts/threshold.js";
 import { TimeAxis } from "./charts/timeaxis.js";
 import { Tooltip } from "./charts/tooltip.js";
 import { Watch } from "./watch.js";
 import { Veil } from "./veil.js";
-import { WordList } from "./charts/words.js";
-import { openButton, recordButton } from "./record.js";
-import { saveMenu } from "./save.js";
+import { ViewTools } from "./viewtools.js";
+import { entryOf, failedChart, isKnown } from "./charts/making.js";
 import { short } from "./charts/format.js";
 import { snippetButtons } from "./snippet.js";
 
 const MOST_PINNED = 2;
 const NARROW = 900; // pixels; below, settings are folded
-const RIGHT_AXIS = 44; // pixels for the numbers of an axis at the right
-const HEIGHTS = { convergence: 224, accuracy: 224, "active-set": 224, duality: 224, features: 288, weights: 320, network: 584, entries: 232, theta: 540, threshold: 176, words: 176 };
-const PLACED = new Set([...Object.keys(HEIGHTS), "confusion", "spectrum"]); // the areas of the page's grid
 
 export class Page {
   constructor(host, send, theme, options = {}) {
@@ -92,14 +77,14 @@ export class Page {
     this.controls = new Controls(this);
     this.advice = new Advice();
     this.watch = new Watch(this);
-    this.viewTools = this.makeViewTools();
+    this.viewTools = new ViewTools(this);
     this.grid = h("div", { class: "grid" });
     this.veil = new Veil(this.link, this.grid);
     this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Data, loss, penalty, method"), this.controls.element, this.foot());
     const left = h("aside", { class: "left", "aria-label": "settings" }, this.fold);
     this.bar = h("div", { class: "bar-top", role: "region", "aria-label": "λ, run and state" }, this.controls.pinned, this.buttons, this.status.element);
     this.guest = new Guest(this);
-    const main = h("div", { class: "main" }, this.messages.element, this.guest.element, this.veil.element, this.card.element, this.viewTools, this.grid, this.scrub.element);
+    const main = h("div", { class: "main" }, this.messages.element, this.guest.element, this.veil.element, this.card.element, this.viewTools.element, this.grid, this.scrub.element);
     this.frame = h(
       "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
       h("h1", { class: "sr-only" }, "Explorer: sparse models while they are fitted"), this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
@@ -132,30 +117,6 @@ export class Page {
   foot() {
     const help = h("button", { type: "button", "data-testid": "help-button", title: "keys and how to read this page (?)", onclick: () => this.help.toggle() }, "Help");
     return h("div", { class: "side-foot" }, ...snippetButtons(this), help);
-  }
-
-  /** Choices that only concern looking: kept in the settings too, so that a link shows the same. */
-  makeViewTools() {
-    this.xSelect = h(
-      "select", { "data-testid": "x-select", "aria-label": "x axis", title: "x axis", onchange: () => this.look({ x: this.xSelect.value }) },
-      ...["iterations", "passes", "seconds"].map((x) => h("option", { value: x }, x)),
-    );
-    const toggle = (testid, text, key, title) => h("button", {
-      type: "button", class: "toggle", "data-testid": testid, title, "aria-pressed": "false",
-      onclick: () => this.look({ [key]: !this.store.settings[key] }),
-    }, text);
-    this.logx = toggle("logx-button", "log x", "xlog", "logarithmic x axis (x)");
-    this.logy = toggle("logy-button", "log y", "ylog", "logarithmic y axis (y)");
-    this.unzoom = h("button", { type: "button", hidden: true, onclick: () => this.zoomOut() }, "zoom out");
-    this.facts = h("span", { class: "problem-line" });
-    this.pinButton = h("button", { type: "button", "data-testid": "pin-button", title: "keep this run as faint lines (p)", onclick: () => this.pin() }, "Pin");
-    this.unpinButton = h("button", { type: "button", "data-testid": "unpin-button", hidden: true, onclick: () => { this.ghosts = []; this.requestDraw(); } });
-    this.recordButton = recordButton(this);
-    this.openButton = openButton(this);
-    return h(
-      "div", { class: "view-tools" }, this.facts, this.advice.element, this.status.message,
-      h("label", { class: "inline" }, h("span", { class: "axis-label" }, "x axis "), this.xSelect), this.logx, this.logy, this.unzoom, this.pinButton, this.unpinButton, this.recordButton, this.openButton,
-    );
   }
 
   /** λ as a share of its largest value, from the slider or the bar: at once on the page, then for the solver. */
@@ -321,24 +282,7 @@ export class Page {
       this.resizer.unobserve(chart.box.plot);
     }
     this.observer.disconnect();
-    const makers = {
-      lines: LineChart, raster: RasterChart, matrix: MatrixChart, stages: StageMatrix, spectrum: SpectrumChart, theta: ThetaChart, network: NetworkChart,
-      threshold: ThresholdChart, words: WordList, confusion: ConfusionChart, failed: FailedChart,
-    };
-    const make = (spec) => {
-      const Chart = spec.x ? FeaturesChart : makers[spec.kind];
-      const chart = new Chart(spec, this, HEIGHTS[spec.id] || 320);
-      place(chart);
-      if (chart.svg || chart.canvas || chart.rows) chart.box.tools.append(saveMenu(chart, this.store));
-      return { chart, visible: true, drawn: -1, label: widestLabel(spec) };
-    };
-    this.charts = specs.filter((spec) => makers[spec.kind]).map((spec) => {
-      try {
-        return make(spec);
-      } catch (problem) { // a user's view: the others are shown all the same
-        return make(failed(spec, problem));
-      }
-    });
+    this.charts = specs.filter(isKnown).map((spec) => entryOf(spec, this));
     this.inspector.element.style.gridArea = "inspector";
     this.resized = true;
     this.grid.replaceChildren(...this.charts.map(({ chart }) => chart.box.element), this.inspector.element);
@@ -354,8 +298,7 @@ export class Page {
     const before = entry.chart.box.element;
     if (entry.chart.destroy) entry.chart.destroy();
     this.observer.unobserve(before);
-    entry.chart = new FailedChart(failed(entry.chart.spec, problem), this, 320);
-    place(entry.chart);
+    entry.chart = failedChart(entry.chart.spec, problem, this);
     before.replaceWith(entry.chart.box.element);
     this.observer.observe(entry.chart.box.element);
     this.resized = true;
@@ -452,7 +395,7 @@ export class Page {
     if (looked >= 0) this.cursorAt = looked;
     // Pictures first: text on a canvas makes the browser lay out all that was changed before it.
     this.drawCharts(({ chart }) => chart.canvas);
-    this.drawViewTools();
+    this.viewTools.draw();
     this.status.draw(store);
     this.actions.draw(store.mode, store.playing, words(store.problem).start, this.past.size > 0, store.turbo);
     if (!this.replay) this.card.draw(store);
@@ -479,23 +422,6 @@ export class Page {
     }
   }
 
-  drawViewTools() {
-    const { store, axis } = this;
-    const settings = store.settings;
-    if (settings.x && this.xSelect.value !== settings.x) this.xSelect.value = settings.x;
-    setAttribute(this.logx, "aria-pressed", String(Boolean(settings.xlog)));
-    setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
-    this.pinButton.disabled = !(store.n > 1);
-    this.recordButton.hidden = this.openButton.hidden = this.replay !== null;
-    this.unpinButton.hidden = !this.ghosts.length;
-    setText(this.unpinButton, this.ghosts.length > 1 ? "Unpin both" : "Unpin");
-    setAttribute(this.unpinButton, "title", this.ghosts.map((ghost) => ghost.name).join("; "));
-    this.unzoom.hidden = !axis.zoom && !this.charts.some(({ chart }) => chart.zoomY || (chart.spec.x && chart.axis.zoom));
-    const p = store.problem;
-    setText(this.facts, p ? `${p.name} · ${words(p).sizes(p)}${this.replay ? ` · λ ${short(store.lam)}` : ""}` : "");
-    setText(this.inspector.sentence, words(p).inspect);
-  }
-
   destroy() {
     this.destroyed = true;
     this.resizer.disconnect();
@@ -503,17 +429,4 @@ export class Page {
     for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
     this.root.replaceChildren();
   }
-}
-
-/** Width of the longest name at the end of a line, with the axis that may stand before it. */
-function widestLabel(spec) {
-  if (spec.kind !== "lines") return 0;
-  return Math.max(0, ...spec.y.map((line) => textWidth(line.label) + (spec.right ? RIGHT_AXIS : 0)));
-}
-
-/** Put a chart to its place on the page; one without a place gets a row. */
-function place(chart) {
-  const { style } = chart.box.element;
-  if (PLACED.has(chart.box.id)) style.gridArea = chart.box.id;
-  else style.gridColumn = "1 / -1";
 }
