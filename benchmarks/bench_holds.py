@@ -52,6 +52,7 @@ LIMITS = (
     "SCANNED",
     "TURNED_AT_ONCE",
     "RANKED",
+    "TOUCHED",
 )
 WITH_PARTS = ("sparsescope.inputs", "sparsescope.problems", "sparsescope.solvers")
 PAIRS, MOST_COST = 7, 1.02

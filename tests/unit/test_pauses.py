@@ -15,6 +15,7 @@ import sparsescope as ss
 from sparsescope import pauses
 from sparsescope.app._lesson_job import LessonJob
 from sparsescope.app._working import Work
+from sparsescope.inputs import turned as turning
 from sparsescope.inputs.turned import turned
 from sparsescope.pauses import even_parts, parts_of, pause, pausing, rested, to_the_end
 from sparsescope.problems import linear_algebra
@@ -200,6 +201,18 @@ def test_columns_that_are_chosen_come_by_sample_as_scipy_has_them() -> None:
         np.testing.assert_array_equal(data, wanted.data)
         np.testing.assert_array_equal(indices, wanted.indices)
         np.testing.assert_array_equal(indptr, wanted.indptr)
+
+
+def test_the_memory_of_turned_columns_is_asked_for_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = sp.random_array((60, 50), density=0.5, rng=np.random.default_rng(1)).tocsc()
+    rests: dict[int, int] = {}
+    for size in (turning.TOUCHED, 1000):
+        monkeypatch.setattr(turning, "TOUCHED", size)
+        with pausing(lambda size=size: rests.__setitem__(size, rests.get(size, 0) + 1)):  # type: ignore[misc]
+            np.testing.assert_array_equal(turned(X, 60)[0], X.tocsr().data)
+    whole, pieces = rests.values()
+    values, indices = X.nnz * 8, X.nnz * 4
+    assert pieces - whole == -(-values // 1000) - (-indices // 1000) - 2
 
 
 def test_a_long_sweep_stops_at_the_same_rows_always(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ scipy does it in one piece, which takes tens of milliseconds for a large matrix.
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..pauses import parts_of, pause
 from .columns import SparseColumns, count_places, spread_entries
 
 PART = 100_000  # entries that are counted or moved between two pauses
+TOUCHED = 2**20  # bytes of new memory that are asked for between two pauses
 
 
 def turned(
@@ -51,11 +53,22 @@ def turned(
         pause()
     starts = np.cumsum(counts, dtype=indices.dtype)
     free = starts[:-1].copy()
-    out, places = np.empty(starts[-1], dtype=dtype or data.dtype), np.empty(starts[-1], dtype=indices.dtype)
+    out, places = _made(starts[-1], dtype or data.dtype), _made(starts[-1], indices.dtype)
     for first, last in parts:
         spread_entries(data, indices, indptr, chosen, first, last, free, out, places)
         pause()
     return out, places, starts
+
+
+def _made(size: int, dtype: Any) -> np.ndarray:
+    """An array (size,) whose memory is there. The system gives each page of memory when it is first written; entries
+    are spread over all of them, so otherwise all pages would be given within the first part."""
+    made = np.empty(size, dtype=dtype)
+    page, at_once = mmap.PAGESIZE // made.itemsize, TOUCHED // made.itemsize
+    for first in range(0, size, at_once):
+        made[first : first + at_once : page] = 0
+        pause()
+    return made
 
 
 def by_columns(X: Any) -> Any:
