@@ -113,3 +113,21 @@ def test_several_runs_at_once_do_not_disturb_each_other() -> None:
     for worker in workers:
         worker.join(120)
     assert found == [alone] * 4
+
+
+@two_cores
+def test_an_error_in_the_calling_thread_waits_for_the_others() -> None:
+    raised, written = threading.Event(), []
+
+    def fails() -> None:
+        raised.set()
+        raise ValueError("first")
+
+    def writes() -> None:
+        assert raised.wait(60)
+        threading.Event().wait(0.05)  # still at work when the error is there
+        written.append(1)
+
+    with pytest.raises(ValueError, match="first"):
+        together([fails, writes])
+    assert written == [1]

@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,14 @@ def _helpers() -> ThreadPoolExecutor:
 
 
 def together(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Results of all tasks: the first one runs in the calling thread. An exception in any of them is raised here."""
+    """Results of all tasks: the first one runs in the calling thread. An exception in any of them is raised here, when
+    all have ended: none writes into the state any more."""
     waiting = [_helpers().submit(task) for task in tasks[1:]]
-    return [tasks[0](), *(one.result() for one in waiting)]
+    try:
+        first = tasks[0]()
+    finally:
+        wait(waiting)
+    return [first, *(one.result() for one in waiting)]
 
 
 class ParallelState(State):
