@@ -89,7 +89,7 @@ def test_a_class_predicts_talks_asks_follows_and_outlives_its_server(browser: Br
     # What a student types is text, and waits.
     phone.get_by_test_id("class-box").fill(NASTY)
     phone.get_by_test_id("class-drop").click()
-    expect(teacher.get_by_test_id("waiting-head")).to_contain_text("1 questions")
+    expect(teacher.get_by_test_id("waiting-head")).to_contain_text("1 question,")
     assert NASTY not in desk.get_by_test_id("class-panel").inner_text()
     teacher.get_by_test_id("waiting-head").click()
     expect(teacher.get_by_test_id("waiting")).to_contain_text(NASTY)

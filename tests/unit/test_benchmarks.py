@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from serving import serve
 
 import sparsescope as ss
 
@@ -546,3 +547,13 @@ def test_memory_of_a_class_is_flat_by_its_second_half(tool: Any) -> None:
     flat = tool("bench_class").flat
     assert flat([400.0] * 5 + [600.0] * 16) == 1.0 and flat([400.0 + 10.0 * k for k in range(21)]) == 1.2
     assert flat([400.0, 600.0]) is None, "too short to tell"
+
+
+def test_the_first_iterate_after_run_is_seen(tool: Any) -> None:
+    measurement, found = tool("bench_class_hour"), []
+
+    async def visit(_: Any, port: int) -> None:
+        found.append(await measurement.from_run_to_iterate(port))
+
+    serve(visit)
+    assert len(found) == 1 and found[0] > 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import os
 import re
@@ -201,17 +200,6 @@ def test_a_late_server_says_so_on_its_pages(page_client: Any) -> None:
         await page.close()
 
     serve(visit)
-
-
-def test_the_first_iterate_after_run_is_seen_by_the_measurement(page_client: Any) -> None:
-    measurement = importlib.import_module("bench_class_hour")
-    found: list[float] = []
-
-    async def visit(_: Site, port: int) -> None:
-        found.append(await measurement.from_run_to_iterate(port))
-
-    serve(visit)
-    assert len(found) == 1 and found[0] > 0.0
 
 
 def test_a_page_with_turbo_says_so_and_so_do_the_others_until_it_is_closed(page_client: Any) -> None:
