@@ -24,6 +24,7 @@ READY := $(VENV)/.ready-$(KEY)
 READY_DEV := $(VENV)/.ready-dev-$(KEY)
 READY_BENCH := $(VENV)/.ready-bench-$(KEY)
 READY_DOCS := $(VENV)/.ready-docs-$(KEY)
+COLLECTED := $(VENV)/.collected-$(KEY)
 DOCS_PORT ?= 8000
 # Interpreters tried in this order; the first with a supported version and the venv module is taken.
 PYTHON ?=
@@ -85,11 +86,13 @@ $(READY): | $(BIN)/python
 	$(BIN)/sparsescope warm --page || echo "That did not work; the explorer compiles it when it is first run"; \
 	touch $@
 
-# Bytecode is made on all processors; the tests' programs, left to themselves, would make the same at once.
+# Bytecode is made on all processors; the tests' programs, left to themselves, would make the same at once. Of the packages
+# below no test imports much.
+NOT_IMPORTED := /tests/|/plotly/validators/|/(pip|setuptools|pygments|mypy|mypyc|debugpy|polars|sphinx|dask|distributed|docutils)/
 $(READY_DEV): | $(BIN)/python
 	echo "Installing sparsescope with the tools for testing (a few minutes, only this first time)"
 	$(PIP) -e '.[dev]'
-	$(BIN)/python -m compileall -qq -j 0 -x '/tests/' "$(CURDIR)/$(VENV)/lib" || true
+	$(BIN)/python -m compileall -qq -j 0 -x '$(NOT_IMPORTED)' "$(CURDIR)/$(VENV)/lib" || true
 	touch $@
 
 $(READY_BENCH): | $(BIN)/python
@@ -148,18 +151,26 @@ browser:
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
 # Every part runs, whatever fails before it; what failed is said at the end. The style comes first. The types (one processor)
-# and the pages (browsers, which mostly wait) are checked while the tests without a browser run; what they print follows.
+# are checked while the tests are collected for the first time, and the pages (browsers, which mostly wait) while the tests
+# without a browser run; what they print follows.
 ALL_PARTS = set -u; failed=""; said=$$(mktemp -d); \
 	trap 'kill $$(jobs -p) 2>/dev/null; rm -rf "$$said"' EXIT; trap 'exit 130' INT TERM; \
 	run() { $(MAKE) --no-print-directory $$1; }; \
 	run lint || failed="$$failed lint"; \
 	run types >"$$said/types" 2>&1 & types=$$!; \
+	run $(COLLECTED); \
 	run $(2) >"$$said/pages" 2>&1 & pages=$$!; \
 	run $(1) || failed="$$failed $(1)"; \
 	wait $$types || failed="$$failed types"; cat "$$said/types"; \
 	wait $$pages || failed="$$failed $(2)"; cat "$$said/pages"; \
 	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }; \
 	echo "All parts passed: lint types $(1) $(2)"
+
+# pytest writes the tests' bytecode with their assertions rewritten, which takes longer than all else before the first test:
+# once, before several processes at a time would. The tests say themselves what cannot be collected.
+$(COLLECTED): $(READY_DEV)
+	$(BIN)/python -m pytest tests --collect-only -qq >/dev/null 2>&1 || true
+	touch $@
 
 test: $(READY_DEV)
 	$(call ALL_PARTS,unit,pages)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbclient
-import nbformat
 import pytest
 
 from sparsescope import registry
+
+# nbformat and nbclient take seconds to import; the processes that run no notebook go without.
+if TYPE_CHECKING:
+    import nbformat
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -22,12 +26,14 @@ every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 
 def slow(path: Path) -> bool:
     """Return whether the notebook declares in its metadata that it takes long."""
-    declared = nbformat.read(path, as_version=4).metadata.get("sparsescope", {})
+    declared = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("sparsescope", {})
     return bool(declared.get("slow", False))
 
 
 def read(path: Path) -> nbformat.NotebookNode:
     """The notebook, checked against the format."""
+    import nbformat
+
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     return notebook
@@ -44,6 +50,8 @@ executed = [pytest.param(path, id=path.stem, marks=pytest.mark.slow if path in l
 
 @pytest.mark.parametrize("path", executed)
 def test_it_runs_top_to_bottom(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nbclient
+
     monkeypatch.setenv("PLOTLY_RENDERER", "plotly_mimetype")  # the figures as data: no browser, nothing from outside
     notebook = read(path)
     for cell in notebook.cells:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import nbformat
 from explorer_page import PATIENT_MS
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
@@ -18,6 +17,8 @@ LESSONS = {"rows": NOTEBOOKS / "01_why_rows_vanish.ipynb", "momentum": NOTEBOOKS
 
 def write_notebook(given: Path | Sequence[str], path: Path) -> None:
     """Write a notebook of the package, or one of these cells, for the kernel of these tests."""
+    import nbformat  # takes seconds; only these tests need it
+
     if isinstance(given, Path):
         notebook = nbformat.read(given, as_version=4)
     else:
