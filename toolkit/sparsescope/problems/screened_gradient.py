@@ -15,6 +15,7 @@ import numpy as np
 
 from ..inputs.partitioned import PartitionedDesign
 from ..kernels.rows import support_flags
+from .linear_algebra import inner
 
 SAFETY = 1e-9  # of λ, against rounding of levels and distances
 # U₀ is replaced by the present U where that many of the entries of X are read, or where what was read since, beyond the
@@ -115,7 +116,7 @@ class ScreenedGradient:
         if self.U is None or not self._knows(problem):
             return None
         moved = np.subtract(U, self.U, out=self.moved)
-        distance = float(np.sqrt(np.vdot(moved, moved)))
+        distance = float(np.sqrt(inner(moved, moved)))
         if not np.isfinite(distance):  # of a run that diverges: all rows are looked at, and the error is theirs
             return None
         wanted = self.levels + distance * self.reach > problem.lam * (1.0 - SAFETY)
