@@ -24,6 +24,7 @@ from statistics import median
 from typing import Any
 
 import sparsescope
+from sparsescope.experiments.output import processor
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -34,11 +35,6 @@ BUSY = 0.15  # share of all cores that others may use before a measurement is ca
 
 def machine() -> dict[str, Any]:
     """Processor, cores, memory, system, Python and package versions."""
-    cpu = platform.processor()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        models = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if "model name" in line]
-        cpu = models[0] if models else cpu
     found = {}
     for name in PACKAGES:
         try:
@@ -47,7 +43,7 @@ def machine() -> dict[str, Any]:
         except PackageNotFoundError:
             continue
     return {
-        "cpu": cpu,
+        "cpu": processor(),
         "cores": os.cpu_count(),
         "system": platform.platform(),
         "python": sys.version.split()[0],

@@ -26,10 +26,11 @@ from paper1_tables import (
 )
 
 from sparsescope.experiments import Claim, Finding, Verdict, load_paper
+from sparsescope.experiments.output import verdict_lines
 from sparsescope.experiments.paper1 import protocol, reading
 from sparsescope.experiments.paper1.comparison import complete
 from sparsescope.experiments.paper1.objectives import table2
-from sparsescope.experiments.verdicts import EXCEEDED, FAILS, HOLDS, OPEN, frame, judge
+from sparsescope.experiments.verdicts import EXCEEDED, FAILS, HOLDS, OPEN, Time, frame, judge
 
 PAPER = load_paper(1)
 FISTA_AS_BCD = {"FISTA (LS)": 0.5, "SpaRSA": 0.5}
@@ -167,6 +168,24 @@ def test_a_claim_that_is_exceeded_says_so() -> None:
     found = Verdict(claim("eta0"), (Finding("a", True, "12×", exceeded=True), Finding("b", None, "")))
     assert found.word == "holds, by more than claimed" and found.lines[0] == "a: holds, by more than claimed: 12×"
     assert Verdict(claim("eta0"), (Finding("a", False, "12×", exceeded=True),)).word == FAILS
+
+
+def test_a_claim_that_is_judged_on_some_of_the_data_names_them() -> None:
+    def on(*cases: tuple[str, bool | None]) -> Verdict:
+        return Verdict(claim("eta0"), tuple(Finding(case, holds, "1") for case, holds in cases))
+
+    both = on(("wine, λ = 1", True), ("digits and wine", True))
+    assert both.data == ["wine", "digits"]
+    some = on(("wine, λ = 1", None), ("digits, λ = 1", True), ("digits, λ = 2", False))
+    assert some.data == ["digits"] and on(("wine, λ = 1", None)).data == ["wine"]
+    everywhere, there = verdict_lines([both, some])
+    assert everywhere.endswith(claim("eta0").text) and there.endswith(f"{claim('eta0').text} [here: digits]")
+
+
+def test_a_time_that_was_never_reached_has_no_spread() -> None:
+    never = Time.of({"seconds": np.inf, "seconds_low": np.nan, "seconds_high": np.nan})
+    assert str(never) == str(Time(np.nan, np.nan, np.nan)) == "never"
+    assert str(Time(0.2, 0.1, 0.3)) == "200 ms (100 ms to 300 ms)" and str(Time(0.2, 0.2, 0.2)) == "200 ms"
 
 
 def test_repeated_runs_that_disagree_decide_nothing() -> None:

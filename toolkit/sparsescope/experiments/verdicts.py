@@ -43,6 +43,13 @@ class Verdict:
         )
 
     @property
+    def data(self) -> list[str]:
+        """The data sets of the cases that can decide, or of all where none can: a case begins with its own."""
+        decided = [f for f in self.findings if f.holds is not None] or self.findings
+        names = (name for f in decided for name in f.case.split(",")[0].split(" and "))
+        return list(dict.fromkeys(name for name in names if name))
+
+    @property
     def lines(self) -> list[str]:
         """A sentence for each case, with its numbers."""
         return [f"{f.case + ': ' if f.case else ''}{f.word}: {f.numbers}" for f in self.findings]
@@ -154,7 +161,8 @@ class Time:
         )
 
     def __str__(self) -> str:
-        spread = "" if self.low == self.high else f" ({seconds(self.low)} to {seconds(self.high)})"
+        repeated = math.isfinite(self.middle) and self.low != self.high
+        spread = f" ({seconds(self.low)} to {seconds(self.high)})" if repeated else ""
         return seconds(self.middle) + spread
 
 

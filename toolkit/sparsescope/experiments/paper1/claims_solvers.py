@@ -24,9 +24,11 @@ SLIGHT = 1.5  # "slightly": at most this factor
 
 
 def ratio_words(ratios: dict[float, float], of: str, to: str) -> str:
-    """``time of A / time of B to (F−F*)/F* = 1e-2: 2.1×, …``."""
-    each = ", ".join(f"{power(level)} {times(r)}" for level, r in ratios.items())
-    return f"time of {of} / time of {to}, by level: {each}"
+    """``time of A / time of B: 2.1× at a relative sub-optimality of 1, 1.4× at 1e-1, …``."""
+    names = (power(level) for level in ratios)
+    each = [f"{times(r)} at {'' if k else 'a relative sub-optimality of '}{name}"
+            for k, (name, r) in enumerate(zip(names, ratios.values(), strict=True))]  # fmt: skip
+    return f"time of {of} / time of {to}: {', '.join(each)}"
 
 
 @for_each(by_data, "patterns")

@@ -190,8 +190,8 @@ def conditions(tables: Tables) -> list[Finding]:
     texts = {str(k): float(r["condition"]) for k, r in firsts.iterrows() if r["of"] == "words"}
     words = ", ".join(f"{name} {number(value)}" for name, value in {**images, **texts}.items())
     if not images or not texts:
-        return [Finding(", ".join([*images, *texts]), None, words + "; images and text are both needed")]
-    return [Finding(", ".join([*images, *texts]), min(images.values()) >= APART * max(texts.values()), words)]
+        return [Finding(" and ".join([*images, *texts]), None, words + "; images and text are both needed")]
+    return [Finding(" and ".join([*images, *texts]), min(images.values()) >= APART * max(texts.values()), words)]
 
 
 @for_each(by_data, "rates")
