@@ -68,8 +68,10 @@ def code(name: str) -> str:
 
 
 def where(result: dict[str, Any]) -> str:
-    """Processor and date of a result."""
-    return f"{result['machine']['cpu']}, {result['date']}"
+    """Processor and date of a result, and the version that was measured."""
+    machine = result["machine"]
+    version = machine.get("versions", {}).get("sparsescope")
+    return f"{machine['cpu']}, {result['date']}" + (f", version {version}" if version else "")
 
 
 def race(result: dict[str, Any], names: tuple[str, ...], peers: dict[str, str]) -> list[str]:
