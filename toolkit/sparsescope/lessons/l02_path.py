@@ -140,7 +140,7 @@ def _saved(case: Case, show: Show) -> Finding:
         cold.append(solve(problem.with_(lam=float(lam)), "working-set", tol=1e-5, certify_every=1).iterations)
         curves: dict[str, tuple[Any, Any]] = {
             "each from zero": (steps[: len(cold)], np.cumsum(cold)),
-            "each from the one before": (steps[: len(cold)], iterations[: len(cold)]),
+            "each from those before": (steps[: len(cold)], iterations[: len(cold)]),
         }
         picture = pictures.lines(curves, "λ solved", "iterations together")
         show(picture)
@@ -329,10 +329,13 @@ LESSON = Lesson(
             run=_saved,
             claim="Warm starts save between 35 and 75 % of the iterations.",
             condition="on all data here.",
-            explained="A warm start saves the beginning; the last digits have to be paid at every λ.",
+            explained=(
+                "A warm start saves the beginning; here it even begins ahead of the last solution, on the line through "
+                "the last two. The last digits have to be paid at every λ."
+            ),
             wrong={
                 "low": "The solution of the λ before is a good beginning: most rows are right already.",
-                "high": "The beginning is the cheap part: each λ pays for its own last digits.",
+                "high": "Each λ pays for its own last digits, and no beginning saves these.",
             },
             holds=(*cases(ALL), *TEXTS),
         ),
