@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 import sparsescope.datasets as datasets
 from sparsescope.datasets import files
+from sparsescope.datasets.samples import read_samples
 from sparsescope.registry import UnknownName, app_pages
 from waiting import until
 
@@ -290,6 +291,23 @@ def test_faulty_svmlight_files_are_refused_in_words(tmp_path, text, words):
     path = tmp_path / "bad.svm"
     path.write_text(text)
     with pytest.raises(ValueError, match=words):
+        datasets.load(path)
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04\x14\x00[Content_Types].xml", b"1 1:2\n2 2:1\n", b""])
+@pytest.mark.parametrize("suffix", [".xlsx", ".XLS", ".ods"])
+def test_a_spreadsheet_is_called_one_with_the_way_out(tmp_path, suffix, content):
+    path = tmp_path / f"sales{suffix}"
+    path.write_bytes(content)
+    for read in (datasets.load, lambda where: read_samples(where, d=2)):
+        with pytest.raises(ValueError, match=r"is a spreadsheet.*as CSV.*Parquet.*to_csv\('sales.csv'"):
+            read(path)
+
+
+def test_an_archive_without_a_known_suffix_is_no_svmlight_text(tmp_path):
+    path = tmp_path / "sales.bin"
+    path.write_bytes(b"PK\x03\x04\x14\x00[Content_Types].xml")
+    with pytest.raises(ValueError, match=r"format that is not known; known: .npz, .csv"):
         datasets.load(path)
 
 

@@ -21,6 +21,7 @@ TABLE_SUFFIXES = (*CSV_SUFFIXES, PARQUET_SUFFIX)
 SVMLIGHT_SUFFIXES = tuple(
     stem + packed for packed in ("", ".gz", ".bz2") for stem in (".svm", ".svmlight", ".libsvm", ".scale")
 )
+SPREADSHEET_SUFFIXES = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 SUFFIXES = (".npz", *TABLE_SUFFIXES, *SVMLIGHT_SUFFIXES)
 KEPT = 2.0  # seconds: a file that was rewritten where it stands shows in the menus after so long at most
 FORMATS = ".npz, .csv or .tsv with a header line, .parquet, svmlight/libsvm text; text files also as .gz or .bz2"
@@ -127,9 +128,19 @@ def find_file(name: str) -> Path | None:
     return None
 
 
+def check_no_spreadsheet(path: Path) -> None:
+    """Raise ValueError for a spreadsheet, with the way out."""
+    if path.name.lower().endswith(SPREADSHEET_SUFFIXES):
+        raise ValueError(
+            f"{path} is a spreadsheet, which is not read; save the sheet as CSV with a header line, or as Parquet: "
+            f"pandas.read_excel({path.name!r}).to_csv({path.stem + '.csv'!r}, index=False)"
+        )
+
+
 def read_file(path: Path, target: str | int | None = None) -> Raw:
     """Read a file by its suffix; the format of other files is detected. Raises ValueError for other formats."""
     name = path.name.lower()
+    check_no_spreadsheet(path)
     if target is not None and not name.endswith(TABLE_SUFFIXES):
         raise ValueError(f"target= names the label column of a CSV or Parquet table; {path.name} is not one")
     if name.endswith(".npz"):

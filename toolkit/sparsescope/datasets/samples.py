@@ -13,7 +13,7 @@ import numpy as np
 
 from ..inputs.archives import read_arrays
 from ..registry import datasets as registry
-from .files import TABLE_SUFFIXES, find_file, load_file
+from .files import TABLE_SUFFIXES, check_no_spreadsheet, find_file, load_file
 from .npz import matrix
 from .npz import names as names_in
 from .tables import (
@@ -66,6 +66,7 @@ def read_samples(
     if path is None:
         return _labelled(key, d, features)
     name = path.name.lower()
+    check_no_spreadsheet(path)
     if name.endswith(TABLE_SUFFIXES):
         return _from_table(path, d, features, target)
     if target is not None:

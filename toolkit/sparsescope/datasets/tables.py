@@ -212,7 +212,8 @@ def _is_number(cell: str) -> bool:
 def looks_like_svmlight(path: Path) -> bool:
     """Return whether the first line of data reads "label index:value index:value ..."."""
     try:
-        return bool(SVMLIGHT_LINE.match(first_line(path, comments=True).strip()))
+        line = first_line(path, comments=True).strip()
+        return bool(SVMLIGHT_LINE.match(line)) and line.replace("\t", " ").isprintable()  # an archive can be UTF-8 too
     except ValueError:
         return False
 

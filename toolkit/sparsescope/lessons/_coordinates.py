@@ -147,6 +147,26 @@ def is_whitening_enough(case: Case, show: Show) -> Finding:
 
 
 def nothing_changed(show: Show) -> tuple[Message, str]:
+    """Describe wine in four coordinates: its columns, and the smallest F."""
+    X, y = own_units()
+    standard = X / X.std(axis=0)
+    made = {"own units": X, "standard units": standard}
+    made |= {COORDINATES[how]: turned(standard, how, 0) for how in ("rotated", "whitened")}
+    columns = ["coordinates", "smallest deviation", "largest deviation", "largest correlation", "smallest F"]
+    rows: list[list[str]] = []
+    picture: Message = {}
+    for name, samples in made.items():
+        deviations = samples.std(axis=0)
+        alike = np.abs(np.corrcoef(samples, rowvar=False) - np.eye(samples.shape[1])).max()
+        best = least_squares(samples, y)[1]
+        rows.append([name, f"{deviations.min():.3g}", f"{deviations.max():.3g}", f"{alike:.2f}", f"{best:.6f}"])
+        picture = pictures.table(columns, rows)
+        show(picture)
+    smallest = dict.fromkeys(row[-1] for row in rows)  # once each
+    return picture, f"The smallest F in these {len(rows)} coordinates: {', '.join(smallest)}."
+
+
+def fista_and_units(show: Show) -> tuple[Message, str]:
     """Compare FISTA on wine in its own units and in standard ones."""
     X, y = own_units()
     curves: dict[str, tuple[Any, Any]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import registry
 from ._coordinates import (
     NOTICED,
+    fista_and_units,
     is_whitening_enough,
     nothing_changed,
     rotated_digits,
@@ -29,11 +30,12 @@ from .kinds import Choice, Order, Sketch
 COORDINATES = Scene(
     title="Nothing about wine has changed",
     text=(
-        "Least squares on wine, with hardly any ridge, by FISTA with restarts: once in its own units, where proline "
-        "goes to hundreds and hue is around 1, and once with each column divided by its deviation."
+        "Least squares on wine, with hardly any ridge, in four coordinates: in its own units, where proline goes to "
+        "hundreds and hue is around 1; with each column divided by its deviation; rotated; and whitened, so that all "
+        "columns have deviation 1 and no correlation."
     ),
     run=nothing_changed,
-    question="The smallest F is the same, and so are the predictions. What has changed?",
+    question="The smallest F is the same, and so are the predictions. What may be different on the way there?",
 )
 CURVATURE = Scene(
     title="Two parabolas",
@@ -65,12 +67,12 @@ LESSON = Lesson(
         Part(
             "a", "Coordinates",
             "Each method has its own idea of round: data in other coordinates are another problem for it, or the same.",
-            predictions=(1, 2), breaks=(1,), exercises=("a",), afterwards=(1, 3), opening=COORDINATES,
+            predictions=(1, 2), breaks=(1, 2), exercises=("a",), afterwards=(1, 3), opening=COORDINATES,
         ),
         Part(
             "b", "Curvature",
             "Second order methods use the curvature of F where they are. What does it buy, and from when on?",
-            predictions=(3, 4, 5), breaks=(2, 3), exercises=("b",), afterwards=(2,), opening=CURVATURE,
+            predictions=(3, 4, 5), breaks=(3, 4), exercises=("b",), afterwards=(2,), opening=CURVATURE,
         ),
     ),
     predictions=(
@@ -202,6 +204,11 @@ LESSON = Lesson(
             title="Rotate digits",
             text="The same pixels, rotated at random, and BCD on least squares: what was quick along the axes stalls.",
             run=rotated_digits,
+        ),
+        Scene(
+            title="FISTA and the units of wine",
+            text="FISTA with restarts on wine of the opening: once in its own units, and once in standard ones.",
+            run=fista_and_units,
         ),
         Scene(
             title="A short memory",

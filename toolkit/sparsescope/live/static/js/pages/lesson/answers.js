@@ -3,8 +3,11 @@
 
 import { h, plainSymbols, setSymbols, setText, symbols } from "../../dom.js";
 import { s } from "../../charts/svg.js";
-import { known, short } from "../../charts/format.js";
+import { count, known, short } from "../../charts/format.js";
 import { lineKey } from "./pictures.js";
+
+/** Whole numbers to the last digit, as the sentences beside them have it: 3034, not 3030. */
+const exact = (value) => (Number.isInteger(value) && value >= 0 && value < 1e5 ? count(value) : short(value));
 
 export function makeAnswer(page, question, name) {
   const Kind = { choice: ChoiceAnswer, slider: SliderAnswer, order: OrderAnswer, sketch: SketchAnswer }[question.kind];
@@ -54,7 +57,7 @@ class SliderAnswer {
     this.range = h("input", { type: "range", min: 0, max: 1, step: 0.001, "aria-label": `your answer, ${plainSymbols(unit)}`, "data-testid": name + "-range", oninput: () => this.show(this.fromRange()) });
     this.number = h("input", { type: "number", min: low, max: high, step: whole ? 1 : "any", "aria-label": `your answer as a number, ${plainSymbols(unit)}`, "data-testid": name + "-number", oninput: () => this.number.value !== "" && this.show(Number(this.number.value), false) });
     this.line = h("div", { class: "lesson-numberline" });
-    this.fields = h("fieldset", { class: "lesson-answer" }, h("legend", {}, ...symbols(`From ${short(low)} to ${short(high)} ${unit}; ${question.scored}`)), h("div", { class: "lesson-slider" }, this.range, this.number, this.unit));
+    this.fields = h("fieldset", { class: "lesson-answer" }, h("legend", {}, ...symbols(`From ${exact(low)} to ${exact(high)} ${unit}; ${question.scored}`)), h("div", { class: "lesson-slider" }, this.range, this.number, this.unit));
     this.element = h("div", {}, this.fields, this.line);
     this.range.value = 0.5;
     this.touched = false;
@@ -80,7 +83,7 @@ class SliderAnswer {
     this.range.value = this.at(value);
     const unit = value === 1 ? this.question.one || this.question.unit : this.question.unit;
     setSymbols(this.unit, unit);
-    this.range.setAttribute("aria-valuetext", plainSymbols(`${short(value)} ${unit}`));
+    this.range.setAttribute("aria-valuetext", plainSymbols(`${exact(value)} ${unit}`));
   }
 
   value() {
@@ -102,11 +105,11 @@ class SliderAnswer {
     const c = (name) => palette.colour(name);
     const mark = (value, text, colour, ink, up) => [
       s("circle", { cx: X(value), cy: y, r: 7, fill: up ? c("paper") : colour, stroke: colour, "stroke-width": 3 }),
-      s("text", { x: Math.min(wide - 70, Math.max(70, X(value))), y: up ? y - 14 : y + 24, "text-anchor": "middle", "font-size": 13, "font-weight": 600, fill: ink }, `${text} ${short(value)}`),
+      s("text", { x: Math.min(wide - 70, Math.max(70, X(value))), y: up ? y - 14 : y + 24, "text-anchor": "middle", "font-size": 13, "font-weight": 600, fill: ink }, `${text} ${exact(value)}`),
     ];
     const nodes = [s("line", { x1: 30, x2: wide - 30, y1: y, y2: y, stroke: c("axis"), "stroke-width": 2 }), ...mark(answer, "you", c("blue"), c("blue"), true)];
     if (known(measured)) nodes.push(...mark(measured, "measured", c("vermillion"), "var(--vermillion-text)", false));
-    this.line.replaceChildren(s("svg", { viewBox: `0 0 ${wide} 62`, width: "100%", role: "img", "aria-label": `you ${short(answer)}, measured ${short(measured)}` }, ...nodes));
+    this.line.replaceChildren(s("svg", { viewBox: `0 0 ${wide} 62`, width: "100%", role: "img", "aria-label": `you ${exact(answer)}, measured ${exact(measured)}` }, ...nodes));
   }
 }
 
@@ -160,7 +163,7 @@ class OrderAnswer {
   compare({ measured }) {
     const value = (key) => (known(measured[key]) ? (this.question.falling ? -measured[key] : measured[key]) : Infinity);
     const order = this.keys.slice().sort((a, b) => value(a) - value(b) || 0);
-    const line = (key) => h("li", {}, h("span", {}, ...symbols(this.text(key))), h("span", { class: "lesson-value" }, known(measured[key]) ? short(measured[key]) : "never"));
+    const line = (key) => h("li", {}, h("span", {}, ...symbols(this.text(key))), h("span", { class: "lesson-value" }, known(measured[key]) ? exact(measured[key]) : "never"));
     this.beside.replaceChildren(h("div", { class: "lesson-answer" }, h("p", { class: "lesson-measured" }, "Measured"), h("ol", { class: "lesson-order" }, ...order.map(line))));
   }
 }
