@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,16 @@ def test_a_checker_knows_every_student_and_refuses_nonsense(lesson: Lesson, lett
     for nonsense in (None, "many", {}, [], float("nan"), {"penalty": 3}):
         mark = exercise.check(nonsense, 0)
         assert not mark.passed and mark.said
+
+
+@pytest.mark.slow
+@each_exercise
+def test_no_number_said_of_a_wrong_answer_is_a_right_one(lesson: Lesson, letter: str) -> None:
+    exercise, numbers = lesson.exercises[letter], re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+    for number in set(numbers.findall(exercise.check(exercise.wrong(0), 0).said)) - set(
+        numbers.findall(exercise.task(0))
+    ):
+        assert not exercise.check(float(number), 0).passed, f"{number} is the answer"
 
 
 @each_lesson

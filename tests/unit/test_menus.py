@@ -37,4 +37,4 @@ def test_a_seed_is_off_where_nothing_is_drawn() -> None:
 
 
 def test_lessons_write_whole_numbers_as_the_pages_do() -> None:
-    assert [counted(number) for number in (7, 1234, 178444)] == ["7", "1\u2009234", "178\u2009444"]
+    assert [counted(number) for number in (7, 1234, 178444)] == ["7", "1\u202f234", "178\u202f444"]

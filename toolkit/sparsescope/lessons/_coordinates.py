@@ -152,14 +152,15 @@ def nothing_changed(show: Show) -> tuple[Message, str]:
     standard = X / X.std(axis=0)
     made = {"own units": X, "standard units": standard}
     made |= {COORDINATES[how]: turned(standard, how, 0) for how in ("rotated", "whitened")}
-    columns = ["coordinates", "smallest deviation", "largest deviation", "largest correlation", "smallest F"]
+    columns = ["coordinates", "deviations", "correlations up to", "smallest F"]
     rows: list[list[str]] = []
     picture: Message = {}
     for name, samples in made.items():
         deviations = samples.std(axis=0)
         alike = np.abs(np.corrcoef(samples, rowvar=False) - np.eye(samples.shape[1])).max()
         best = least_squares(samples, y)[1]
-        rows.append([name, f"{deviations.min():.3g}", f"{deviations.max():.3g}", f"{alike:.2f}", f"{best:.6f}"])
+        least, most = (f"{v:.3g}" for v in (deviations.min(), deviations.max()))
+        rows.append([name, least if least == most else f"{least} to {most}", f"{alike:.2f}", f"{best:.6f}"])
         picture = pictures.table(columns, rows)
         show(picture)
     smallest = dict.fromkeys(row[-1] for row in rows)  # once each

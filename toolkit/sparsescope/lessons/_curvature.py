@@ -199,7 +199,10 @@ def overtaken_check(value: Any, student: int) -> Mark:
         return Mark(False, "Give a number between 0 and 1: the distance from the smallest F, as a share of it.")
     measured = overtaken(student % 3)
     passed = max(value / measured, measured / value) <= NEARLY * (1 + 1e-9)
-    said = (
-        f"From {measured:.1e} on newGLMNET has done less work. In seconds it may be later: an entry at a time is slow."
-    )
-    return Mark(passed, said)
+    if passed:
+        said = (
+            f"From {measured:.1e} on newGLMNET has done less work. In seconds it may be later: an entry at a time is "
+        )
+        return Mark(True, said + "slow.")
+    leads = "leads already further from" if value < measured else "leads only nearer to"
+    return Mark(False, f"newGLMNET {leads} the smallest F than at {value:.2g}.")

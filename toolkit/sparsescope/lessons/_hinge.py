@@ -105,7 +105,8 @@ def delete_check(samples: Any, student: int) -> Mark:
     if not keep.any() or np.unique(problem.y[keep]).size < 2:
         return Mark(False, f"That leaves {plural(keep.sum(), 'sample')}, of fewer than two classes.")
     more = rise(problem, case, keep, best.objective)
-    return Mark(more <= 1e-5, f"With the {int(keep.sum())} others F on all data changes by {more:+.1e} of itself.")
+    said = f"With the {int(keep.sum())} others F on all data changes by {100 * more:+.4g} %; 0.001 % are allowed."
+    return Mark(more <= 1e-5, said)
 
 
 def no_forces(student: int) -> list[int]:
@@ -158,7 +159,7 @@ def forces_check(forces: Any, student: int) -> Mark:
     dual, smallest = given.sum() / 3.0, minimise(problem).objective
     share = 1.0 - dual / smallest
     return Mark(
-        bool(share <= 0.1), f"D = {dual:.4g}; the smallest F is {smallest:.4g}: D is {100 * share:.2g} % below it."
+        bool(share <= 0.1), f"D = {dual:.4g}; the smallest F is {smallest:.4g}: D is {100 * share:.3g} % below it."
     )
 
 

@@ -180,4 +180,6 @@ def growth_check(value: Any, student: int) -> Mark:
         return Mark(False, f"Give k_A as a number above 0 and up to {ASKED_FOR}.")
     found = active_with(ASKED_FOR, student % 3)
     off = 100.0 * (value / found - 1.0)
-    return Mark(abs(off) <= 25.0, f"Measured k_A: {found:.2f}; your prediction is off by {off:+.0f} %.")
+    passed = abs(off) <= 25.0
+    measured = f"Measured k_A: {found:.2f}; your" if passed else "Your"
+    return Mark(passed, f"{measured} prediction is off by {off:+.0f} %.")

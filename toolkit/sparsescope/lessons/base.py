@@ -32,7 +32,10 @@ class Case:
     seed: int = 0
 
     def __str__(self) -> str:
-        return f"{self.data}, seed {self.seed}"
+        name, _, at = self.data.rpartition("@")  # wine@0.5 is wine at another λ; a path may have the sign too
+        return (
+            f"{name} at {at}, seed {self.seed}" if at.replace(".", "").isdigit() else f"{self.data}, seed {self.seed}"
+        )
 
 
 def cases(data: str, seeds: Sequence[int] = (0, 1, 2)) -> tuple[Case, ...]:

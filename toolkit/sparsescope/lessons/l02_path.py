@@ -171,15 +171,15 @@ def _sloppy(show: Show) -> tuple[Message, str]:
     problem = at("digits", 1.0)
     exact = path(problem, "working-set", n_lams=20, ratio=0.02, tol=1e-8)
     rows: list[list[Any]] = []
-    for tol in (1e-1, 1e-3, 1e-5):
+    for tol, level in ((1e-1, "0.1"), (1e-3, "1e-3"), (1e-5, "1e-5")):
         found = path(problem, "working-set", n_lams=20, ratio=0.02, tol=tol)
         wrong = [np.setxor1d(found.support(k), exact.support(k)).size for k in range(len(found))]
-        rows.append([f"{tol:g}", int(found.iterations.sum()), max(wrong)])
+        rows.append([level, int(found.iterations.sum()), max(wrong)])
         show(pictures.table(["gap at which a λ is left", "iterations", "most wrong rows"], rows))
     picture = pictures.table(["gap at which a λ is left", "iterations", "most wrong rows"], rows)
     said = (
         f"With a gap of 0.1 the path takes {rows[0][1]} iterations in place of {rows[2][1]}, and up to "
-        f"{plural(rows[0][2], 'row is', 'rows are')} wrong; with 0.001 up to {rows[1][2]}."
+        f"{plural(rows[0][2], 'row is', 'rows are')} wrong; with 1e-3 up to {rows[1][2]}."
     )
     return picture, said
 

@@ -241,8 +241,9 @@ def _edge_check(value: Any, student: int) -> Mark:
         return Mark(False, "Give c as a number between 0.1 and 20.")
     edge = _edge(student)
     objective = _steps(at("digits", 0.1, student % 3), float(value))
-    said = f"With c = {value:g} F goes from {objective[0]:.3g} to {objective[-1]:.3g}; the checker found {edge:.3g}."
-    return Mark(abs(value - edge) <= 0.1 * edge, said)
+    passed = abs(value - edge) <= 0.1 * edge
+    seen = f"the checker found {edge:.3g}" if passed else f"the largest c is {'larger' if value < edge else 'smaller'}"
+    return Mark(passed, f"With c = {value:g} F goes from {objective[0]:.3g} to {objective[-1]:.3g}; {seen}.")
 
 
 def _student(make: Callable[[int], float], factor: float) -> Callable[[int], float]:

@@ -210,7 +210,11 @@ def _eta_check(value: Any, student: int) -> Mark:
         return Mark(False, "Give η₀ as a number between 0.0001 and 10 000.")
     best = _searched(student % 3)
     factor = max(value / best, best / value)
-    return Mark(factor <= 3.0 * (1 + 1e-9), f"The search found {best:g}; you are off by a factor of {factor:.3g}.")
+    passed = factor <= 3.0 * (1 + 1e-9)
+    found = f"The search found {best:g}; you" if passed else "You"
+    return Mark(
+        passed, f"{found} are off by a factor of {factor:.3g}: η₀ is too {'small' if value < best else 'large'}."
+    )
 
 
 @lru_cache(maxsize=3)

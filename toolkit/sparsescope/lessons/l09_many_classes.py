@@ -57,7 +57,8 @@ def _active_labels(case: Case, show: Show) -> Finding:
     found = solved(problem, case.seed, PASSES, shown)
     said = (
         f"On {case.data} {found.active:.2f} of {problem.m} classes are active in a document, on average: "
-        f"{found.active * problem.n:.0f} of {problem.n * problem.m} margins. The gap is {found.gap:.1e}."
+        f"{counted(round(found.active * problem.n))} of {counted(problem.n * problem.m)} margins. The gap is "
+        f"{100 * found.gap:.2g} %."
     )
     return Finding(found.active, found.active < 8.0, said, active[-1])
 
@@ -168,7 +169,7 @@ def _searching_less(show: Show) -> tuple[Message, str]:
         total = 0.0
         for event in Run(problem, solver, stop=Gap(0.03) | Iterations(100), certify_every=1):
             total += entries_read(event)
-        rows.append([name, f"{event.iteration:g}", f"{total:.2e}", f"{100 * event.relative_gap:.1f} %"])
+        rows.append([name, f"{event.iteration:g}", f"{total / 1e6:.0f} million", f"{100 * event.relative_gap:.1f} %"])
         show(pictures.table(["a search looks at", "iterations", "entries read", "gap"], rows))
     said = f"Entries read until the gap is 3 %: {rows[0][2]} with full searches, {rows[1][2]} with cheap ones."
     return pictures.table(["a search looks at", "iterations", "entries read", "gap"], rows), said
@@ -197,7 +198,8 @@ def _small_check(value: Any, student: int) -> Mark:
     best = max(_model(lam4, seed)[0] for lam4 in GRID)
     _, par = _model(_smallest(seed), seed)
     accuracy, weights = _model(float(value), seed)
-    said = f"Weights: {weights} ({par} are par), accuracy {accuracy:.1f} %; the best accuracy is {best:.1f} %."
+    model = f"Weights: {counted(weights)} ({counted(par)} are par)"
+    said = f"{model}, accuracy {accuracy:.1f} %; the best accuracy is {best:.1f} %."
     return Mark(accuracy >= best - 1.0 and weights <= 1.5 * par, said)
 
 
@@ -238,7 +240,7 @@ LESSON = Lesson(
             explained="Only classes that come within the margin have a force, and few rivals come that close.",
             wrong={
                 "low": "A document that is not clear of its rivals has an active class, and rivals share its force.",
-                "high": "Only classes that come within the margin have a force; the others have no influence.",
+                "high": "Most classes score far below the right one of a document; they have no influence on W.",
             },
             holds=(*cases("planted-extreme"), *seeds_of("600 classes"), *seeds_of("20 classes"), Case("pydocs"),
                    *cases("planted-text")),

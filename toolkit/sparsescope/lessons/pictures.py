@@ -14,8 +14,8 @@ MOST_CELLS = 64 * 20  # of a map
 
 
 def counted(number: int) -> str:
-    """Return a whole number with thin spaces between thousands, as the pages write it."""
-    return f"{number:,}".replace(",", "\u2009")
+    """Return a whole number with narrow spaces between thousands, at which no line ends."""
+    return f"{number:,}".replace(",", "\u202f")
 
 
 def number(value: Any, digits: int = 6) -> float | None:

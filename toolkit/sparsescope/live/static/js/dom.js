@@ -24,7 +24,7 @@ export function formula(text) {
   return nodes.filter((node) => node !== "");
 }
 
-const SYMBOL = /(?<![\p{L}\d_])(λ|[KkGWvx]|prox)_(\{[^}]*\}|max|ref|[A-Za-z0-9∞])(?![\p{L}\d_])/gu;
+const SYMBOL = /(?<![\p{L}\d_])(λ|[KkGWvxusSΣ]|prox|max)_(\{[^}]*\}|max|ref|[ij][jc]|[A-Za-z0-9∞])(?![\p{L}\d_])/gu;
 
 /** A sentence with real subscripts (λ_max, K_j) and real minus signs; names such as breast_cancer stay. `low` makes a subscript. */
 export function symbols(text, low = (words) => h("sub", {}, words)) {
@@ -44,9 +44,9 @@ export function plainSymbols(text) {
   return minus(text).replace(SYMBOL, (_, letter, words) => letter + words.replace(/[{}]/g, ""));
 }
 
-/** Numbers below zero and powers of ten with a minus sign instead of a hyphen. */
+/** Numbers below zero and powers of ten with a minus sign instead of a hyphen; 1e-05 is 1e−5. */
 function minus(text) {
-  return String(text).replace(/(^|[\s(\[,;:=])-(?=\d)/g, "$1−").replace(/(\de)-(?=\d)/g, "$1−");
+  return String(text).replace(/(^|[\s(\[,;:=])-(?=\d)/g, "$1−").replace(/(\de)-0?(?=\d)/g, "$1−").replace(/(\de)\+0?(?=\d)/g, "$1");
 }
 
 /** Set the text of an element only if it differs, with its symbols. */

@@ -1,6 +1,6 @@
 // Numbers as people read them. Widths stay calm: tabular figures and a fixed number of digits.
 
-const THIN = "\u2009";
+const THIN = "\u202f"; // narrow, and no line ends at it
 const MINUS = "\u2212";
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 

@@ -69,7 +69,7 @@ function drawBars(palette, picture) {
   const top = Math.max(...picture.bars.map((bar) => Math.abs(bar.value ?? 0)), 0) || 1;
   const rows = picture.bars.map((bar) => h("tr", {},
     h("th", { scope: "row" }, ...symbols(bar.name)),
-    h("td", {}, h("span", { class: "lesson-bar", style: `width: ${Math.max(1, (100 * Math.abs(bar.value ?? 0)) / top)}%` })),
+    h("td", {}, h("span", { class: "lesson-bar", style: `width: ${bar.value ? Math.max(1, (100 * Math.abs(bar.value)) / top) : 0}%` })),
     h("td", { class: "lesson-value" }, ...symbols(bar.text))));
   return [h("table", { class: "lesson-bars" }, h("caption", {}, ...symbols(picture.unit)), h("tbody", {}, ...rows))];
 }
