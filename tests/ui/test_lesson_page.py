@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from explorer_page import Network, findings
 from playwright.sync_api import Page, expect
@@ -86,6 +88,31 @@ def test_on_paper_a_lesson_is_not_cut_at_the_screen(page: Page, server: str) -> 
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(paper).to_have_count(0)
+
+
+def test_a_curve_is_drawn_with_a_finger(page: Page, server: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, server.rstrip("/") + "/lesson/05")
+    expect(page.get_by_test_id("run-opening")).to_have_text("Run again")
+    sketch = page.get_by_test_id("p1-sketch")
+    sketch.scroll_into_view_if_needed()
+    place = sketch.bounding_box()
+    assert place is not None
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    for k in range(16):
+        point = {
+            "x": place["x"] + 20 + k * (place["width"] - 40) / 15,
+            "y": place["y"] + 20 + k * (place["height"] - 40) / 15,
+        }
+        touch.send("Input.dispatchTouchEvent", {"type": "touchMove" if k else "touchStart", "touchPoints": [point]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(sketch).to_have_attribute("aria-label", re.compile("your curve is drawn"))
+    after = sketch.bounding_box()
+    assert after is not None and after["y"] == place["y"], "the page stays where it is while the finger draws"
+    page.get_by_test_id("p1-sure-1").click()
+    page.get_by_test_id("p1-lock").click()
+    expect(page.get_by_test_id("p1-reveal").locator("dd").first).to_have_text("falls steadily")
 
 
 def test_the_list_of_lessons_leads_to_each_of_them(page: Page, server: str) -> None:

@@ -176,6 +176,7 @@ class SketchAnswer {
     this.question = question;
     this.heights = null;
     this.at = 0;
+    this.open = null; // first and last place that a first stroke has reached: what lies beyond goes along with its ends
     this.measured = null;
     this.svg = s("svg", { viewBox: `0 0 ${SKETCH_WIDE} ${SKETCH_HIGH}`, class: "lesson-sketch" });
     this.plot = h("div", { class: "chart-plot lesson-sketch-frame", tabindex: 0, role: "application", "data-testid": name + "-sketch" }, this.svg);
@@ -202,10 +203,14 @@ class SketchAnswer {
     event.preventDefault();
     this.plot.focus({ preventScroll: true });
     this.plot.setPointerCapture(event.pointerId);
+    if (!this.heights) this.open = [this.question.knots, -1];
     this.start();
     this.last = null;
     const follow = (next) => this.follow(next);
-    const end = () => this.plot.removeEventListener("pointermove", follow);
+    const end = () => {
+      this.plot.removeEventListener("pointermove", follow);
+      this.open = null;
+    };
     this.plot.addEventListener("pointermove", follow);
     this.plot.addEventListener("pointerup", end, { once: true });
     this.plot.addEventListener("pointercancel", end, { once: true });
@@ -221,6 +226,10 @@ class SketchAnswer {
     const [from, was] = this.last || [k, y];
     const steps = Math.abs(k - from);
     for (let i = 0; i <= steps; i++) this.heights[from + Math.sign(k - from) * i] = steps ? was + ((y - was) * i) / steps : y;
+    if (this.open) {
+      this.open = [Math.min(this.open[0], k), Math.max(this.open[1], k)];
+      this.heights.fill(this.heights[this.open[0]], 0, this.open[0]).fill(this.heights[this.open[1]], this.open[1] + 1);
+    }
     this.last = [k, y];
     this.at = k;
     this.draw();
