@@ -99,12 +99,12 @@ def _first_or_largest(case: Case, show: Show) -> Finding:
     problem = at(case.data, 1.0, case.seed)
     largest = used[np.argsort(-weights[used])[:12]]
     names = {problem.feature_name(int(j)): float(weights[j]) for j in largest}
-    texts = {problem.feature_name(int(j)): f"{weights[j]:.3g}, in at step {entered[j]}" for j in largest}
+    texts = {problem.feature_name(int(j)): f"{weights[j]:.3g} ({entered[j]})" for j in largest}
     said = (
         f"First to enter: {problem.feature_name(first)}; largest in the end: {problem.feature_name(last)}. The rank "
         f"correlation of entry and final size is {rank:.2f} over {plural(used.size, 'feature')}."
     )
-    picture = pictures.bars(names, "length of the row at 0.02 λ_max", texts)
+    picture = pictures.bars(names, "length of the row at 0.02 λ_max (step of its entry)", texts)
     return Finding("yes" if first == last else "no", rank < 0.6, said, picture)
 
 

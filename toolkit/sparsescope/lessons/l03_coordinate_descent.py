@@ -209,8 +209,9 @@ def _rivals_check(answer: Any, student: int) -> Mark:
     said, passed = [], True
     for j, k in answer.items():
         if j not in gone or k not in final:
-            wanted = f"the first has to be one of the {gone.size} features that are gone"
-            return Mark(False, f"{j!r}: {k!r} does not fit: {wanted}, the second one of those in use in the end.")
+            return Mark(
+                False, f"{j!r}: {k!r}: give one of the {gone.size} features that are gone, then one in the end."
+            )
         best = float(correlations[j, final].max())
         passed &= bool(correlations[j, k] >= best - 0.02)
         said.append(f"{j} and {k}: {correlations[j, k]:.2f}, the largest is {best:.2f}")

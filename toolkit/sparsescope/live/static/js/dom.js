@@ -24,7 +24,7 @@ export function formula(text) {
   return nodes.filter((node) => node !== "");
 }
 
-const SYMBOL = /(?<![\p{L}\d_])(λ|[KkGWvxusSΣ]|prox|max)_(\{[^}]*\}|max|ref|[ij][jc]|[A-Za-z0-9∞])(?![\p{L}\d_])/gu;
+const SYMBOL = /(?<![\p{L}\d_])(λ|[KkGWvxusSΣ]|prox|max)_(\{[^}]*\}|max|ref|[ij][jc\d]|[A-Za-z0-9∞])(?![\p{L}\d_])/gu;
 
 /** A sentence with real subscripts (λ_max, K_j) and real minus signs; names such as breast_cancer stay. `low` makes a subscript. */
 export function symbols(text, low = (words) => h("sub", {}, words)) {
