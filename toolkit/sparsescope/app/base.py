@@ -359,12 +359,16 @@ class Page:
 
 
 def _entitle(control: Message) -> None:
-    """Give the entries of a menu of registered parts the parts' titles, as the explorer has them."""
+    """Give the entries of a menu of registered parts the parts' titles, as the explorer has them.
+
+    Among the data sets there may be files of one's own, which go by their names.
+    """
     chosen = {choice["value"] for choice in control.get("choices", ())} - {NONE}
     for parts in (registry.datasets, registry.losses, registry.penalties, registry.solvers):
-        if chosen and chosen <= set(parts):
+        known = chosen & set(parts)
+        if known and (known == chosen or parts is registry.datasets):
             for choice in control["choices"]:
-                if choice["value"] != NONE:
+                if choice["value"] in known:
                     choice["label"], choice["doc"] = parts.title(choice["value"]), parts.doc(choice["value"])
 
 
