@@ -59,7 +59,7 @@ test("the name of a line that ended early does not lie over a line that goes on,
 });
 
 test("numbers keep their width", () => {
-  assert.equal(format.count(14203), "14\u2009203");
+  assert.equal(format.count(14203), "14\u202f203");
   assert.equal(format.count(NaN), "–");
   assert.equal(format.scientific(0.000213), "2.1e−4");
   assert.equal(format.number(0.41237123, 5), "0.41237");
@@ -67,11 +67,11 @@ test("numbers keep their width", () => {
   assert.equal(format.number(-12.5, 4), "−12.50");
   assert.equal(format.number(0, 3), "0");
   assert.equal(format.powerOfTen(-12), "10⁻¹²");
-  assert.equal(format.seconds(2.379), "2.38\u2009s");
+  assert.equal(format.seconds(2.379), "2.38\u202fs");
 });
 
 test("an iteration that is under way has decimals, and is never rounded up to the next", () => {
-  assert.equal(format.iterations(14203), "14\u2009203");
+  assert.equal(format.iterations(14203), "14\u202f203");
   assert.equal(format.iterations(3.25), "3.25");
   assert.equal(format.iterations(0.998), "0.99");
   assert.equal(format.iterations(NaN), "–");

@@ -29,7 +29,7 @@ test("a new sequence counts from one again", () => {
 test("events that were thinned leave the number of features of a stage open", () => {
   const ends = stageEnds([0, 300, 1200], [0, 1, 4], null);
   assert.equal(ends[1].features, null);
-  assert.equal(sentence(ends[1]), "stage 4 · 1\u2009200 features so far");
+  assert.equal(sentence(ends[1]), "stage 4 · 1\u202f200 features so far");
 });
 
 test("lines stay apart", () => {
