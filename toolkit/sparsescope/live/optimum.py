@@ -34,6 +34,8 @@ class Optimum:
         self._since = 0.0
         self._asking = Jobs("sparsescope-ask")  # knowing a problem again means to look at all its data
         self._job: ReferenceJob | None = None
+        self._dropped = threading.Event()  # of what is being asked for
+        self._made: list[ReferenceJob] = []
         self._busy = False  # whether it is this one's turn
         self._failed = False
 
@@ -67,8 +69,17 @@ class Optimum:
 
     def _begin(self, problem: Any) -> None:
         if _one.acquire(blocking=False):
-            self._busy = True
-            self._asking.start(lambda: reference(problem, tol=TOL, max_seconds=MOST_SECONDS, background=True))
+            self._busy, self._dropped, self._made = True, threading.Event(), []
+            dropped, made = self._dropped, self._made
+
+            def ask() -> ReferenceJob:
+                job = reference(problem, tol=TOL, max_seconds=MOST_SECONDS, background=True)
+                made.append(job)  # first: whoever drops it cancels what is here, or it is cancelled below
+                if dropped.is_set():
+                    job.cancel()
+                return job
+
+            self._asking.start(ask)
 
     def _collect(self, trace: Any) -> None:
         outcome = self._asking.collect()
@@ -90,9 +101,10 @@ class Optimum:
             trace.note_optimum(self._target, found.dual, found.objective)
 
     def _drop(self) -> None:
+        self._dropped.set()
         self._asking.cancel()
-        if self._job is not None:
-            self._job.cancel()
+        for job in self._made:  # also one that has begun and was not taken over yet
+            job.cancel()
         if self._busy:
             self._release()
         self._failed = False
