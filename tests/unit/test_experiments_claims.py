@@ -180,6 +180,7 @@ def test_a_claim_that_is_judged_on_some_of_the_data_names_them() -> None:
     assert some.data == ["digits"] and on(("wine, λ = 1", None)).data == ["wine"]
     everywhere, there = verdict_lines([both, some])
     assert everywhere.endswith(claim("eta0").text) and there.endswith(f"{claim('eta0').text} [here: digits]")
+    assert verdict_lines([some])[0].endswith("[here: digits]"), "the paper's sentence may name other data"
 
 
 def test_a_time_that_was_never_reached_has_no_spread() -> None:

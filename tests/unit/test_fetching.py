@@ -74,9 +74,8 @@ def openml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SimpleNa
         here = getattr(_openml, name).replace("https://www.openml.org", f"http://127.0.0.1:{server.server_port}")
         monkeypatch.setattr(_openml, name, here)
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(state.home))
-    monkeypatch.delenv(
-        "SPARSESCOPE_DATA", raising=False
-    )  # a folder there may hold a set of this name, which comes first
+    # a folder there may hold a set of this name, which comes first
+    monkeypatch.delenv("SPARSESCOPE_DATA", raising=False)
     yield state
     server.shutdown()
     server.server_close()

@@ -86,6 +86,28 @@ def test_a_reference_is_dropped_when_the_problem_changes(client: Client, monkeyp
     assert session.trace.optima == 0 and known(client, 0) is None
 
 
+def test_a_reference_that_was_being_asked_for_is_cancelled_too(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    entered, dropped, made = module.threading.Event(), module.threading.Event(), []
+
+    def slow(problem: Any, **_: Any) -> Any:
+        if made:
+            raise ValueError("one is enough")
+        job = object.__new__(module.ReferenceJob)
+        job._cancelled, job._done = module.threading.Event(), module.threading.Event()
+        job._bounds, job._found, job._error, job._turn = None, None, None, None
+        made.append(job)
+        entered.set()
+        assert dropped.wait(60.0)  # the problem changes before the page has the job
+        return job
+
+    monkeypatch.setattr(optimum, "reference", slow)
+    client.applied(client.send("do", action="step", n=2))
+    client.until(entered.is_set, "a job")
+    client.applied(client.send("set", changes={"lam_ratio": 0.2}))
+    dropped.set()
+    client.until(made[0].cancelled, "the end of the job")
+
+
 def test_a_run_that_closed_its_gap_is_its_own_reference(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any, **__: Any) -> None:
         raise AssertionError("nothing has to be computed")

@@ -133,14 +133,15 @@ def _occurs(word: str, text: str) -> bool:
 
 
 def verdict_lines(verdicts: Sequence[Verdict], details: bool = False) -> list[str]:
-    """A line a claim, with the data where it is judged on some of them only; with ``details`` the place in the paper,
-    and a line for each case with its numbers."""
+    """A line a claim, with the data unless it is judged on all of several; with ``details`` the place in the paper, and
+    a line for each case with its numbers."""
     width = max((len(verdict.word) for verdict in verdicts), default=0)
     everywhere = {name for verdict in verdicts for name in verdict.data}
     lines = []
     for verdict in verdicts:
         where = f" ({verdict.claim.where})" if details else ""
-        on = f" [here: {', '.join(verdict.data)}]" if 0 < len(verdict.data) < len(everywhere) else ""
+        named = verdict.data and (len(everywhere) == 1 or len(verdict.data) < len(everywhere))
+        on = f" [here: {', '.join(verdict.data)}]" if named else ""
         lines.append(f"{verdict.word:{width}}  {verdict.claim.text}{where}{on}")
         for finding in verdict.findings if details else ():
             case = f"{finding.case}: " if finding.case else ""

@@ -209,7 +209,7 @@ def _rivals_check(answer: Any, student: int) -> Mark:
     said, passed = [], True
     for j, k in answer.items():
         if j not in gone or k not in final:
-            return Mark(False, f"{j!r}: {k!r}: first one of the {gone.size} features that are gone, then a final one.")
+            return Mark(False, f"{j!r}: {k!r}: give one of {gone.size} features that are gone, then one that stays.")
         best = float(correlations[j, final].max())
         passed &= bool(correlations[j, k] >= best - 0.02)
         said.append(f"{j} and {k}: {correlations[j, k]:.2f}, the largest is {best:.2f}")

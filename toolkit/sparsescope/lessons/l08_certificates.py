@@ -160,8 +160,9 @@ def _two_models(show: Show) -> tuple[Message, str]:
         rows.append([name, str(int(rows_used(W).sum())), str(right), f"{problem.objective(W):.5g}"])
         picture = pictures.table(columns, rows)
         show(picture)
-    (_, _, hits, before), (_, _, fewer, after) = rows
-    return picture, f"F is {before} for A and {after} for B; A has {hits} of {problem.n} samples right, B {fewer}."
+    (*_, right_of_a, F_of_a), (*_, right_of_b, F_of_b) = rows
+    models = f"F is {F_of_a} for A and {F_of_b} for B"
+    return picture, f"{models}; A has {right_of_a} of {problem.n} samples right, B {right_of_b}."
 
 
 def _stopped(true: np.ndarray, times: int, above: np.ndarray) -> str:
