@@ -57,7 +57,7 @@ def prediction(quick: bool, repeats: int) -> list[dict[str, Any]]:
     for storage in ("dense", "CSR"):
         X: Any = rng.standard_normal((n, d))
         if storage == "CSR":
-            X = sp.csr_matrix(sp.random_array((n, d), density=0.01, rng=rng, format="csr"))
+            X = sp.csr_matrix(sp.random_array((n, d), density=0.01, random_state=rng, format="csr"))
         for share in (0.01, 0.1, 1.0):
             ours, peer = models(d, m, int(share * d))
             gap = np.abs(ours.decision_function(X) - peer.decision_function(X)).max()

@@ -225,7 +225,9 @@ def test_weights_of_an_empty_column_die_out(name: str) -> None:
     W[7] = 1e-3
     run = ss.Run(problem, name, W=W, stop=Gap(TOL) | Iterations(3000), certify_every=20)
     assert "certified" in list(run)[-1].message
-    assert not run.state.weights()[7].any()
+    left = np.abs(run.state.weights()[7]).max()
+    # A penalty without a kink at zero makes weights smaller and smaller.
+    assert left == 0.0 if run.problem.penalty.zeroes_rows else left <= 1e-12
 
 
 # ----------------------------------------------------------------------------------------------------- the run of a run

@@ -44,7 +44,7 @@ def cluster() -> Iterator[Any]:
 
 def test_blocks_on_a_cluster_in_this_process_give_the_same_numbers(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    X, y = sp.random_array((60, 30), density=0.3, format="csr", rng=rng), rng.permutation(np.arange(60) % 3)
+    X, y = sp.random_array((60, 30), density=0.3, format="csr", random_state=rng), rng.permutation(np.arange(60) % 3)
     parts = [X for X, _ in cut(X, y, 3)]
     ss.datasets.write_partitions(tmp_path / "p", cut(X, y, 3))
     here = ss.Problem(parts, y, lam_ratio=0.3)

@@ -59,7 +59,7 @@ def openml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SimpleNa
                 "about": {"data_set_description": about},
             }
             kind = next((word for word in ("list", "features", "qualities") if f"/{word}/" in self.path), "about")
-            content = arff if self.path.endswith(".arff") else json.dumps(answers[kind]).encode()
+            content = arff if "/download/" in self.path else json.dumps(answers[kind]).encode()
             self.send_response(200)
             self.end_headers()
             self.wfile.write(content)
@@ -70,9 +70,12 @@ def openml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SimpleNa
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    for name in ("_SEARCH_NAME", "_DATA_INFO", "_DATA_FEATURES", "_DATA_QUALITIES"):
-        here = getattr(_openml, name).replace("https://www.openml.org", f"http://127.0.0.1:{server.server_port}")
-        monkeypatch.setattr(_openml, name, here)
+    place = f"http://127.0.0.1:{server.server_port}"
+    if hasattr(_openml, "_OPENML_PREFIX"):  # scikit-learn up to 1.6
+        monkeypatch.setattr(_openml, "_OPENML_PREFIX", f"{place}/")
+    else:
+        for name in ("_SEARCH_NAME", "_DATA_INFO", "_DATA_FEATURES", "_DATA_QUALITIES"):
+            monkeypatch.setattr(_openml, name, getattr(_openml, name).replace("https://www.openml.org", place))
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(state.home))
     # a folder there may hold a set of this name, which comes first
     monkeypatch.delenv("SPARSESCOPE_DATA", raising=False)

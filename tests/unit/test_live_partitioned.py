@@ -15,7 +15,7 @@ from sparsescope.live import Explorer
 
 def test_the_explorer_watches_a_run_by_passes_and_changes_lam() -> None:
     rng = np.random.default_rng(3)
-    X = sp.random_array((120, 40), density=0.2, format="csr", rng=rng)
+    X = sp.random_array((120, 40), density=0.2, format="csr", random_state=rng)
     y = (X @ rng.standard_normal((40, 3))).argmax(axis=1)
     problem = ss.Problem([X[:50], X[50:]], y, lam_ratio=0.3)
     explorer = Explorer(problem, {"solver": "auto"})

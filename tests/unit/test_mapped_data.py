@@ -24,7 +24,8 @@ def mapped(X: Any, folder: Path) -> sp.csc_array:
 @pytest.fixture
 def both(tmp_path: Path) -> tuple[sp.csc_array, sp.csc_array, np.ndarray]:
     rng = np.random.default_rng(0)
-    X = sp.random_array((300, 60), density=0.2, format="csc", rng=rng)
+    X = sp.random_array((300, 60), density=0.2, format="csc", random_state=rng)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # those of older SciPys have 64 bits
     y = (X @ rng.standard_normal((60, 3))).argmax(axis=1)
     return X, mapped(X, tmp_path), y
 

@@ -19,7 +19,7 @@ CUTS = (0, 40, 41, 120)  # a block of one row among them
 
 def data(dense: bool = False, dtype: Any = np.float64) -> tuple[Any, np.ndarray]:
     rng = np.random.default_rng(3)
-    X = sp.random_array((120, 40), density=0.2, format="csr", rng=rng)
+    X = sp.random_array((120, 40), density=0.2, format="csr", random_state=rng)
     y = (X @ rng.standard_normal((40, 3))).argmax(axis=1)
     X = X.astype(dtype)
     return (X.toarray() if dense else X), y

@@ -71,7 +71,7 @@ def test_label_sets_float32_and_rows_of_length_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dense", [False, True])
 def test_npz_files_are_streamed(tmp_path: Path, dense: bool) -> None:
     rng = np.random.default_rng(0)
-    X, y = sp.random_array((50, 9), density=0.4, format="csr", rng=rng), rng.permutation(np.arange(50) % 3)
+    X, y = sp.random_array((50, 9), density=0.4, format="csr", random_state=rng), rng.permutation(np.arange(50) % 3)
     parts = {"X": X.toarray()} if dense else {
         "X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)
     }  # fmt: skip
@@ -89,7 +89,7 @@ def test_npz_files_are_streamed(tmp_path: Path, dense: bool) -> None:
 
 
 def test_memory_of_blocks_is_mapped_and_given_back(tmp_path: Path) -> None:
-    X = sp.random_array((40, 6), density=0.5, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array((40, 6), density=0.5, format="csr", random_state=np.random.default_rng(0))
     y = np.arange(40) % 2
     ss.datasets.write_partitions(tmp_path / "p", [(X[:20], y[:20]), (X[20:], y[20:])])
     data = ss.datasets.open(tmp_path / "p")
@@ -138,7 +138,7 @@ def change(path: Path, at: int, value: Any) -> None:
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_damaged_folder_is_refused_in_words(tmp_path: Path, how: str) -> None:
-    X = sp.random_array((40, 6), density=0.5, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array((40, 6), density=0.5, format="csr", random_state=np.random.default_rng(0))
     y = np.arange(40) % 2
     ss.datasets.write_partitions(tmp_path / "p", [(X[:20], y[:20]), (X[20:], y[20:])])
     spoil, sentence = BROKEN[how]

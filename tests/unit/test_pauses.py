@@ -97,7 +97,7 @@ def _wide(solver: str) -> Any:
         return ss.CovarianceProblem(
             np.corrcoef(np.random.default_rng(0).standard_normal((60, 12)), rowvar=False), lam=0.1
         )
-    X = sp.random_array((40, 120), density=0.2, rng=np.random.default_rng(0)).tocsc()
+    X = sp.random_array((40, 120), density=0.2, random_state=np.random.default_rng(0)).tocsc()
     for loss in ("multiclass-squared-hinge", "crammer-singer", "squared"):
         for penalty in ("l1", "elastic-net", "l1/l2", "ridge"):
             problem = ss.Problem(X, np.arange(40) % 3, loss=loss, penalty=penalty, lam=0.01)
@@ -176,7 +176,7 @@ def test_a_factor_in_strips_is_the_factor(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_making_a_problem_stops_on_the_way_and_is_the_same(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    X = sp.random_array((40, 120), density=0.2, rng=np.random.default_rng(0), dtype=dtype).tocsr()
+    X = sp.random_array((40, 120), density=0.2, random_state=np.random.default_rng(0), dtype=dtype).tocsr()
     whole = ss.Problem(X, np.arange(40) % 3, lam_ratio=0.1)
     by_sample = whole.design.samples
     _cut(monkeypatch)
@@ -193,7 +193,7 @@ def test_making_a_problem_stops_on_the_way_and_is_the_same(dtype: Any, monkeypat
 
 
 def test_columns_that_are_chosen_come_by_sample_as_scipy_has_them() -> None:
-    X = sp.random_array((30, 50), density=0.2, rng=np.random.default_rng(1)).tocsc()
+    X = sp.random_array((30, 50), density=0.2, random_state=np.random.default_rng(1)).tocsc()
     for chosen in (np.array([3, 7, 8, 40]), np.arange(0)):
         wanted = X[:, chosen].astype(np.float32).tocsr()
         data, indices, indptr = turned(X, 30, chosen, np.float32)
@@ -204,7 +204,7 @@ def test_columns_that_are_chosen_come_by_sample_as_scipy_has_them() -> None:
 
 
 def test_the_memory_of_turned_columns_is_asked_for_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = sp.random_array((60, 50), density=0.5, rng=np.random.default_rng(1)).tocsc()
+    X = sp.random_array((60, 50), density=0.5, random_state=np.random.default_rng(1)).tocsc()
     rests: dict[int, int] = {}
     for size in (turning.TOUCHED, 1000):
         monkeypatch.setattr(turning, "TOUCHED", size)
@@ -222,7 +222,7 @@ def test_a_long_sweep_stops_at_the_same_rows_always(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(in_parts, "PART", 2 * 150 * problem.m)
     assert in_parts.stops_of(whole, problem.m, order) == [2, 4]
     assert in_parts.stops_of(whole, problem.m, order[:0]) == [0]
-    X = sp.random_array((40, 30), density=0.3, rng=np.random.default_rng(0)).tocsc()
+    X = sp.random_array((40, 30), density=0.3, random_state=np.random.default_rng(0)).tocsc()
     sparse = ss.Problem(X, np.arange(40) % 3, lam_ratio=0.1)
     monkeypatch.setattr(in_parts, "PART", 100)
     order = np.arange(30)[::-1]

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import sklearn
 from benchopt import BaseSolver
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -13,7 +14,7 @@ class Solver(BaseSolver):
 
     name = "scikit-learn"
     sampling_strategy = "iteration"
-    requirements = ["scikit-learn"]
+    requirements = ["scikit-learn>=1.8"]
 
     def skip(self, X, y, m, loss, penalty, lam):
         """Return whether it cannot solve the problem, and the reason."""
@@ -21,6 +22,11 @@ class Solver(BaseSolver):
             return True, "LogisticRegression has no row penalty and no squared hinge"
         if m < 3:
             return True, "with two classes LogisticRegression fits one vector: another problem"
+        if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8):
+            return (
+                True,
+                f"scikit-learn {sklearn.__version__} names the ℓ1 penalty in another way; 1.8 or later is needed",
+            )
         return False, None
 
     def set_objective(self, X, y, m, loss, penalty, lam):

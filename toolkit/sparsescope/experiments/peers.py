@@ -119,7 +119,6 @@ def one_vs_rest(kind: str, X: Any, Y: Any, *, C: float = 1.0, limit: float = flo
 
 
 def _binary(kind: str, C: float) -> Any:
-    import sklearn
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 
@@ -129,9 +128,15 @@ def _binary(kind: str, C: float) -> Any:
     common = {"C": C, "fit_intercept": False, "solver": "liblinear", "tol": tol}
     if kind == LOGISTIC_L2:
         return LogisticRegression(dual=True, **common)
+    return LogisticRegression(**lasso(), **common)
+
+
+def lasso() -> dict[str, Any]:
+    """Return the arguments of scikit-learn's ``LogisticRegression`` for the ℓ1 penalty, which version 1.8 renamed."""
+    import sklearn
+
     major, minor = (int(part) for part in sklearn.__version__.split(".")[:2])
-    l1 = {"l1_ratio": 1.0} if (major, minor) >= (1, 8) else {"penalty": "l1"}  # the name changed
-    return LogisticRegression(**l1, **common)
+    return {"l1_ratio": 1.0} if (major, minor) >= (1, 8) else {"penalty": "l1"}
 
 
 def _together(columns: dict[int, np.ndarray], d: int, m: int, sparse: bool) -> Any:
