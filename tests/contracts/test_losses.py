@@ -138,6 +138,19 @@ def test_hessian_product_is_the_derivative_of_the_gradient(loss: Any, kind: str,
 
 
 @every_hessian_size
+def test_hessian_product_from_the_gradient_is_the_same(loss: Any, kind: str, m: int) -> None:
+    rng = np.random.default_rng(7)
+    for z, y in samples(m, kind):
+        v, u = rng.standard_normal(m), grad(loss, z, y)
+        exact = product(loss, z, y, v)
+        apart, into = np.full(m, np.nan), u.copy()
+        loss.hessian_product_from(z, u, y, v, apart)
+        loss.hessian_product_from(z, into, y, v, into)
+        for found in (apart, into):
+            np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-13 * np.abs(v).max())
+
+
+@every_hessian_size
 def test_hessian_is_symmetric_and_semidefinite_with_the_diagonal_of_derivatives(loss: Any, kind: str, m: int) -> None:
     for z, y in samples(m, kind, 15):
         H = np.column_stack([product(loss, z, y, e) for e in np.eye(m)])

@@ -68,16 +68,15 @@ def test_hessian_products_are_those_of_the_written_out_matrix(
     rows = np.sort(rng.choice(problem.d, 5, replace=False))
     Z = rng.standard_normal((problem.n, problem.m))
     support = Support(problem, rows, single, block)
-    A = np.zeros_like(Z)
-    g, work = np.zeros(problem.m), np.empty(problem.m)
-    for z, label, a in zip(Z, problem.y, A, strict=True):
-        problem.loss.derivatives(z, label, 1.0, g, a, work)
+    A, U, work = np.zeros_like(Z), np.zeros_like(Z), np.empty(problem.m)
+    for z, label, u, a in zip(Z, problem.y, U, A, strict=True):
+        problem.loss.derivatives(z, label, 1.0, u, a, work)
     H = support.bend(np.flatnonzero(A.any(axis=1)), A)
     exact = dense_hessian(problem, Z, rows)
     np.testing.assert_allclose(H.ravel(), np.diag(exact), rtol=tol, atol=tol)
     V = rng.standard_normal(H.shape).astype(support.dtype)
     out = np.empty_like(V)
-    support.hessian_product(Z, V, out)
+    support.hessian_product(Z, U, V, out)
     np.testing.assert_allclose(out.ravel(), exact @ V.ravel(), rtol=tol, atol=tol * np.abs(exact @ V.ravel()).max())
 
 

@@ -58,10 +58,10 @@ def support_diagonal(rows, samples, A, scale, H):
 
 
 @kernel
-def support_hessian_product(rows, samples, Z, Y, loss, scale, V, shift, out, pull):
+def support_hessian_product(rows, samples, Z, U, Y, loss, scale, V, shift, out, pull):
     """out += scale·Xᵀ∇²ℓ(Z)(XV + 1·shiftᵀ) over the samples named; pull += scale·(the same without Xᵀ, summed).
 
-    V, out : (s, m); shift, pull : (m,), the intercept's part (zeros, and ignored, without one).
+    U : ∇ℓ(Z), (n, m); V, out : (s, m); shift, pull : (m,), the intercept's part (zeros, and ignored, without one).
     """
     m = V.shape[1]
     e = lone_row_as(m, V.dtype)
@@ -77,7 +77,7 @@ def support_hessian_product(rows, samples, Z, Y, loss, scale, V, shift, out, pul
             v = V[rows.indices[p]]
             for k in range(m):
                 e[k] += x * v[k]
-        loss.hessian_product(Z[i], Y[i], e, r)
+        loss.hessian_product_from(Z[i], U[i], Y[i], e, r)
         for k in range(m):
             r[k] *= factor
             pull[k] += r[k]
@@ -89,14 +89,14 @@ def support_hessian_product(rows, samples, Z, Y, loss, scale, V, shift, out, pul
 
 
 @kernel
-def hessian_rows(samples, Z, Y, loss, scale, E):
-    """E_p ← scale·∇²ℓ(z_i) E_p with i = samples[p], in place. Z (n, m), E (samples, m)."""
+def hessian_rows(samples, Z, U, Y, loss, scale, E):
+    """E_p ← scale·∇²ℓ(z_i) E_p with i = samples[p], in place. Z, U = ∇ℓ(Z) (n, m), E (samples, m)."""
     m = Z.shape[1]
     r = lone_row_as(m, E.dtype)
     factor = E.dtype.type(scale)
     for p in range(samples.size):
         i = samples[p]
-        loss.hessian_product(Z[i], Y[i], E[p], r)
+        loss.hessian_product_from(Z[i], U[i], Y[i], E[p], r)
         for k in range(m):
             E[p, k] = factor * r[k]
 

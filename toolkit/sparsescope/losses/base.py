@@ -34,10 +34,10 @@ class Loss(LossFacts, RowFunctions):
     ``repair(U, Y)``                       changes the rows of U within the domain to Σ_i u_i = 0 (intercepts)
     =====================================  =================================================================
 
-    Three more have a default, which a loss replaces by a faster form: ``is_inactive``, ``hessian_diag`` and
-    ``update_scores``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights need no code in a loss
-    (see :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair`` depends on the size of the domain:
-    then it also defines ``repair_weighted``.
+    Four more have a default, which a loss replaces by a faster form: ``is_inactive``, ``hessian_diag``,
+    ``hessian_product_from`` and ``update_scores``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample. Sample
+    weights need no code in a loss (see :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair``
+    depends on the size of the domain: then it also defines ``repair_weighted``.
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps. A
     non-smooth loss has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
@@ -129,6 +129,24 @@ class Loss(LossFacts, RowFunctions):
             scratch array (2, m), its first row finite.
         """
         self.derivatives(z, y, x, work[0], h[0], work[1])
+
+    def hessian_product_from(self, z, u, y, v, out):  # type: ignore[no-untyped-def]
+        """Compute out = ∇²ℓ(z, y)·v, given u = ∇ℓ(z, y).
+
+        Parameters
+        ----------
+        z
+            scores (m,).
+        u
+            gradient (m,).
+        y
+            target.
+        v
+            vector (m,).
+        out
+            array (m,) to write to, other than ``v``; it may be ``u``.
+        """
+        self.hessian_product(z, y, v, out)
 
     def update_scores(self, z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
         """Add x·delta to z and write u = ∇ℓ(z, y) at the new z.

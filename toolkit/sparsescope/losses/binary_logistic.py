@@ -59,6 +59,10 @@ class BinaryLogistic(Loss):
         e = exponential(-abs(z[0]))
         out[0] = v[0] * e / ((1.0 + e) * (1.0 + e))
 
+    def hessian_product_from(self, z, u, y, v, out):
+        p = abs(u[0])
+        out[0] = v[0] * (p * (1.0 - p))
+
     def hessian_diag(self, z, u, y, x, h, work):
         p = abs(u[0])
         h[0, 0] += x * x * (p * (1.0 - p))

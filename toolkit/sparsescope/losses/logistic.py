@@ -94,6 +94,16 @@ class Logistic(Loss):
         for r in range(z.size):
             out[r] *= (v[r] - mean) / total
 
+    def hessian_product_from(self, z, u, y, v, out):
+        c = np.uintp(y)
+        mean = v[c]
+        for r in range(u.size):
+            mean += u[r] * v[r]
+        own = (1.0 + u[c]) * (v[c] - mean)
+        for r in range(u.size):
+            out[r] = u[r] * (v[r] - mean)
+        out[c] = own
+
     def hessian_diag(self, z, u, y, x, h, work):
         curve = x * x
         for r in range(u.size):  # u = p − e_y; the probabilities need no exponentials then

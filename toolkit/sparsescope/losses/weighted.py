@@ -52,6 +52,13 @@ class WeightedLoss(Loss):
         for r in range(out.size):
             out[r] *= self.weights[y]
 
+    def hessian_product_from(self, z, u, y, v, out):
+        for r in range(out.size):
+            out[r] = u[r] / self.weights[y]
+        self.base.hessian_product_from(z, out, self.targets[y], v, out)
+        for r in range(out.size):
+            out[r] *= self.weights[y]
+
     def is_inactive(self, u, y):
         return self.base.is_inactive(u, self.targets[y])
 

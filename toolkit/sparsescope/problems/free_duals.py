@@ -80,7 +80,7 @@ class FreeFit:
             if idle > PATIENCE:
                 return None
             least = min(left, least)
-            D = self._direction(Z, terms, G)
+            D = self._direction(Z, U, terms, G)
             E, slope, size = self._forward(D), inner(G, D), 1.0
             slack = 1e-14 * (abs(value) + float(np.abs(U * E).sum()))
             for _ in range(HALVINGS):
@@ -94,12 +94,12 @@ class FreeFit:
             value = float(loss_gradient(Z, *terms, U))
         return None
 
-    def _direction(self, Z: np.ndarray, terms: tuple[Any, Any], G: np.ndarray) -> np.ndarray:
-        """−H⁻¹G by conjugate gradients, H = Aᵀ∇²ℓA on the free entries."""
+    def _direction(self, Z: np.ndarray, U: np.ndarray, terms: tuple[Any, Any], G: np.ndarray) -> np.ndarray:
+        """−H⁻¹G by conjugate gradients, H = Aᵀ∇²ℓA on the free entries; U = ∇ℓ(Z)."""
 
         def product(V: np.ndarray) -> np.ndarray:
             E = self._forward(V)
-            hessian_rows(self.samples, Z, *terms, 1.0, E)
+            hessian_rows(self.samples, Z, U, *terms, 1.0, E)
             return self._back(self.A, E)
 
         D, R = np.zeros_like(G), -G

@@ -107,8 +107,8 @@ class Support:
             H[s] = scale * A.sum(axis=0)
         return H
 
-    def hessian_product(self, Z: np.ndarray, V: np.ndarray, out: np.ndarray) -> None:
-        """out = (1/n) Xᵀ∇²ℓ(Z) X V over the samples given to :meth:`bend`, the intercept's row last."""
+    def hessian_product(self, Z: np.ndarray, U: np.ndarray, V: np.ndarray, out: np.ndarray) -> None:
+        """out = (1/n) Xᵀ∇²ℓ(Z) X V over the samples given to :meth:`bend`, the intercept's row last; U = ∇ℓ(Z)."""
         problem, s, scale = self.problem, self.rows.size, 1.0 / self.problem.n
         if self.bent_block is not None:
             E = np.empty((self.samples.size, problem.m), dtype=self.dtype)
@@ -117,7 +117,7 @@ class Support:
                 np.matmul(self.bent_block[first:last], V[:s], out=part)
                 if problem.intercept:
                     part += V[s]
-                hessian_rows(self.samples[first:last], Z, *problem.terms, scale, part)
+                hessian_rows(self.samples[first:last], Z, U, *problem.terms, scale, part)
                 pause()
             for first, last in even_parts(s, self.samples.size * problem.m, DENSE_PART):
                 np.matmul(self.bent_block[:, first:last].T, E, out=out[first:last])
@@ -134,7 +134,7 @@ class Support:
             self.stretches = list(parts_of(problem.m * (2.0 * lengths + 4.0), PRODUCT))
         for first, last in self.stretches:
             samples = self.samples[first:last]
-            support_hessian_product(self.by_sample, samples, Z, *problem.terms, scale, V, shift, out, pull)
+            support_hessian_product(self.by_sample, samples, Z, U, *problem.terms, scale, V, shift, out, pull)
             pause()
         if problem.intercept:
             out[s] = pull
@@ -303,7 +303,7 @@ class Newton:
         products = 0
         while products < self.cg_steps and rho > target:
             pause()
-            support.hessian_product(Z, V, Q)
+            support.hessian_product(Z, self.U, V, Q)
             pieces.hessian(W, V, H, Q)
             products += 1
             curve = inner(V, Q)
