@@ -23,6 +23,7 @@ from sparsescope.live.assets import STATIC
 from sparsescope.registry import app_pages
 
 NAMES = [name for name in app_pages if isinstance(app_pages[name], type) and issubclass(app_pages[name], Page)]
+LIMIT = 240.0  # seconds that a page's work may take on a busy machine
 BAD: dict[str, list[Any]] = {
     "float": ["many", float("nan"), 1e300, -1e300, None, True],
     "int": ["many", 1.5, 10**12, None, True],
@@ -159,6 +160,29 @@ def test_controls_are_not_sent_again_while_a_value_is_dragged(page: Page) -> Non
             return
         assert time.monotonic() < end, "the controls come with each value"
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if issubclass(app_pages[name], _working.WorkingPage)])
+def test_what_was_measured_is_told_before_the_end(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work ends while the page puts its messages together, just before it says whether it still goes on."""
+    given = {"budget": "0.2", "seconds": "0.2", "n_lams": "3", "repeats": "2", "tol": "0.01"}
+    known = {f.name for f in app_pages[name].fields}
+    page = app_pages[name](None, {key: value for key, value in given.items() if key in known})
+    original = _working.WorkingPage.told_status
+
+    def late(self: Any, text: str) -> Any:
+        if self.work is not None:
+            self.work._thread.join(LIMIT)
+        return original(self, text)
+
+    monkeypatch.setattr(_working.WorkingPage, "told_status", late)
+    page.on_message({"type": "ready"})
+    said = told(page)
+    assert any(m["type"] == "status" and not m["running"] and not m["error"] for m in said), said[-1]
+    # What follows may say the end in other words and switch controls on, but nothing that was measured is new.
+    later = [m for m in told(page) if m["type"] not in ("status", "controls", "settings")]
+    assert all(m in said for m in later), kinds(later)
+    page.close()
 
 
 def test_a_closed_page_is_silent(page: Page) -> None:

@@ -40,3 +40,13 @@ def test_a_seed_is_off_where_nothing_is_drawn() -> None:
 
 def test_lessons_write_whole_numbers_as_the_pages_do() -> None:
     assert [counted(number) for number in (7, 1234, 178444)] == ["7", "1\u202f234", "178\u202f444"]
+
+
+def test_a_loss_that_is_registered_later_stands_in_the_menus_of_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry.losses, "_known", dict(registry.losses._entries))
+    registry.losses.add("own-loss", registry.losses["squared"], title="squared, again")
+    for page in ("race", "path", "geometry", "duality", "sweep"):
+        made = registry.app_pages[page](settings={"loss": "own-loss"})
+        assert made.settings["loss"] == "own-loss", made.notices
+        control = next(c for group in made.controls() for c in group["controls"] if c["id"] == "loss")
+        assert ("own-loss", "squared, again") in [(c["value"], c["label"]) for c in control["choices"]], page

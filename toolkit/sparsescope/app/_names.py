@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+from .. import datasets, registry
 
 
 class Names(Sequence[str]):
@@ -11,17 +13,24 @@ class Names(Sequence[str]):
 
     Parameters
     ----------
-    look_up : returns the names
+    parts : the registry that the names are from; menus show the titles that it has
+    look_up : returns the names; by default all of the registry
     """
 
-    def __init__(self, look_up: Callable[[], tuple[str, ...]]) -> None:
-        self._look_up = look_up
+    def __init__(self, parts: registry.Registry, look_up: Callable[[], Iterable[str]] | None = None) -> None:
+        self.parts = parts
+        self._look_up: Callable[[], Iterable[str]] = look_up or (lambda: parts)
 
     def __getitem__(self, place: Any) -> Any:
-        return self._look_up()[place]
+        return tuple(self._look_up())[place]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._look_up())  # once, and not for every place
 
     def __len__(self) -> int:
-        return len(self._look_up())
+        return len(tuple(self._look_up()))
+
+
+DATASETS: Any = Names(registry.datasets, datasets.names)  # files of one's own, too, which go by their names
+LOSSES: Any = Names(registry.losses)
+PENALTIES: Any = Names(registry.penalties)

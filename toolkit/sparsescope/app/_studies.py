@@ -58,14 +58,15 @@ class StudyPage(WorkingPage):
 
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what was found since the last call."""
-        study = self._study
         messages: list[Message] = []
+        status = self.told_status(self._status(self._study))  # asked first: what was found before the end goes before
+        study = self._study
         if study is not None:
             if not self._sent_begin:
                 self._sent_begin = True
                 messages += self.begin(study)
             messages += self.found(study)
-        return [(message, []) for message in messages] + self.told_status(self._status(study))
+        return [(message, []) for message in messages] + status
 
     def _status(self, study: Any) -> str:
         if study is None or not study.points:

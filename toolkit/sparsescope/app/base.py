@@ -22,6 +22,7 @@ from ..live.recordings.pages import page_recording
 from ..live.saying import brief
 from ..registry import LAST, Field, collect_fields
 from ..views import style
+from ._names import Names
 
 MOST_CHANGES = 40
 NONE = "none"  # in a menu of parts: none is chosen
@@ -115,8 +116,9 @@ class Page:
             {**field_control(self.name, f, self.settings[f.name]), "id": f.name, "disabled": False, "reason": ""}
             for f in self.fields
         ]
-        for control in made:
-            _entitle(control)
+        for control, f in zip(made, self.fields, strict=True):
+            if isinstance(f.choices, Names):
+                _entitle(control, f.choices.parts)
             control["label"] = self.labels.get(control["id"], control["label"])
             if control["id"] == "dataset" and self.data is not None:
                 self._name_own_data(control)
@@ -358,18 +360,11 @@ class Page:
         self._say({"type": "controls", "groups": groups, "settings": self.settings})
 
 
-def _entitle(control: Message) -> None:
-    """Give the entries of a menu of registered parts the parts' titles, as the explorer has them.
-
-    Among the data sets there may be files of one's own, which go by their names.
-    """
-    chosen = {choice["value"] for choice in control.get("choices", ())} - {NONE}
-    for parts in (registry.datasets, registry.losses, registry.penalties, registry.solvers):
-        known = chosen & set(parts)
-        if known and (known == chosen or parts is registry.datasets):
-            for choice in control["choices"]:
-                if choice["value"] in known:
-                    choice["label"], choice["doc"] = parts.title(choice["value"]), parts.doc(choice["value"])
+def _entitle(control: Message, parts: registry.Registry) -> None:
+    """Give the entries of a menu of registered parts the parts' titles, as the explorer has them."""
+    for choice in control["choices"]:
+        if choice["value"] in parts:
+            choice["label"], choice["doc"] = parts.title(choice["value"]), parts.doc(choice["value"])
 
 
 def _uploaded(name: str) -> Message:

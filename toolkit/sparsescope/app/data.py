@@ -16,6 +16,7 @@ from ..datasets.uploads import DEFAULTS, PREFIX, VISIBLE, Shelf, Upload
 from ..live.jobs import Jobs
 from ..live.saying import brief
 from ..registry import field
+from ._names import DATASETS
 from .base import Message, Page, number
 
 MOST_COLUMNS = 200  # of a table that are shown; the others keep their roles
@@ -35,7 +36,7 @@ class DataPage(Page):
     menu_order = 80
     doc = "The data of all pages, and files of your own."
 
-    dataset: ClassVar[Any] = field("pydocs", choices=tuple(datasets.names()), doc="the data")
+    dataset: ClassVar[Any] = field("pydocs", choices=DATASETS, doc="the data")
     test: ClassVar[Any] = field(0.25, 0.0, 0.9, "share of the samples held out for testing")
     seed: ClassVar[Any] = field(0, 0, 2**31 - 1, "of the split")
     words: ClassVar[Any] = field("tf-idf", choices=tuple(WORDS), doc="what becomes of columns of text")

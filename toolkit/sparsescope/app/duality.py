@@ -15,6 +15,7 @@ from ..registry import NotAllowed, field
 from ..runs.run import Run
 from ..runs.watching import warm_up
 from ._duals import Point
+from ._names import DATASETS, LOSSES, PENALTIES
 from ._working import Work, WorkingPage, no_classes
 from .base import Message, number
 from .race import LAM_LOW, NONE, SOLVERS, WITH_NONE, solvers_of_classes
@@ -95,9 +96,9 @@ class DualityPage(WorkingPage):
     recorded_doc = "Margins and dual rows of the samples."
     light = frozenset({"shown", "sample", "true", "found"})
 
-    dataset: ClassVar[Any] = field("pydocs", choices=tuple(datasets.names()), doc="the data")
-    loss: ClassVar[Any] = field("crammer-singer", choices=tuple(registry.losses), doc="the loss")
-    penalty: ClassVar[Any] = field("elastic-net", choices=tuple(registry.penalties), doc="the penalty")
+    dataset: ClassVar[Any] = field("pydocs", choices=DATASETS, doc="the data")
+    loss: ClassVar[Any] = field("crammer-singer", choices=LOSSES, doc="the loss")
+    penalty: ClassVar[Any] = field("elastic-net", choices=PENALTIES, doc="the penalty")
     lam_ratio: ClassVar[Any] = field(0.05, LAM_LOW, 1.0, "λ/λ_max: share of the smallest λ with W = 0", log=True)
     lane1: ClassVar[Any] = field("fbpd", choices=SOLVERS, doc="first solver")
     lane2: ClassVar[Any] = field("pd-sparse", choices=WITH_NONE, doc="second solver")
@@ -202,12 +203,13 @@ class DualityPage(WorkingPage):
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what was measured since the last call."""
         messages: list[Message] = []
+        status = self.told_status(self._status())  # asked first: whatever was measured before the end goes before it
         if self._problem is not None and not self._sent.get("reasons"):
             self._sent["reasons"] = True
             self._say_controls()
         if self._lanes:
             messages += [*self._lines(), *self._point()]
-        return [(message, []) for message in messages] + self.told_status(self._status())
+        return [(message, []) for message in messages] + status
 
     def _status(self) -> str:
         if not self._lanes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .. import datasets, registry
+from .. import registry
 from ..registry import field
+from ._names import DATASETS, LOSSES, PENALTIES
 from .base import Message, Page
 from .planes.scene import FEATURES, HOLDS, OPTIMUM, PLANES, REST
 from .planes.worker import AS_GIVEN, Worker
@@ -29,9 +30,9 @@ class GeometryPage(Page):
     )
     recorded_doc = "F = loss + λΩ on a plane of two weights; every dot is an iterate of a solver."
 
-    dataset: ClassVar[Any] = field("breast_cancer", choices=tuple(datasets.names()), doc="the data")
-    loss: ClassVar[Any] = field("logistic", choices=tuple(registry.losses), doc="the loss")
-    penalty: ClassVar[Any] = field("l1", choices=tuple(registry.penalties), doc="the penalty")
+    dataset: ClassVar[Any] = field("breast_cancer", choices=DATASETS, doc="the data")
+    loss: ClassVar[Any] = field("logistic", choices=LOSSES, doc="the loss")
+    penalty: ClassVar[Any] = field("l1", choices=PENALTIES, doc="the penalty")
     lam_ratio: ClassVar[Any] = field(0.1, LAM_LOW, 1.0, "λ/λ_max: share of the smallest λ with W = 0", log=True)
     plane: ClassVar[Any] = field(
         FEATURES,

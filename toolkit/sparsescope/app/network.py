@@ -17,6 +17,7 @@ from ..registry import field
 from ..runs.edges import EdgeStudy
 from ..runs.processes import HELPERS
 from ..views.theta import graph
+from ._names import DATASETS
 from ._studies import StudyPage
 from ._working import Work
 from .base import Message, number
@@ -36,7 +37,7 @@ class NetworkPage(StudyPage):
     menu_order = 70
     doc = "Features are nodes; an edge is a partial correlation that is not zero in the sparse inverse covariance Θ."
 
-    dataset: ClassVar[Any] = field("breast_cancer", choices=tuple(datasets.names()), doc="the data")
+    dataset: ClassVar[Any] = field("breast_cancer", choices=DATASETS, doc="the data")
     features: ClassVar[Any] = field(40, 2, MOST_NODES, "number of nodes: the features of largest variance")
     correlation: ClassVar[Any] = field(True, doc="S holds correlations, else covariances")
     diagonal: ClassVar[Any] = field(True, doc="the diagonal of Θ is penalised as well")

@@ -14,6 +14,7 @@ from ..registry import field
 from ..runs.path_points import Point
 from ..runs.processes import HELPERS
 from ..runs.study import PathStudy, row_norms
+from ._names import DATASETS, LOSSES, PENALTIES
 from ._studies import StudyPage
 from ._working import Work, no_classes
 from .base import Message, number
@@ -37,9 +38,9 @@ class PathPage(StudyPage):
     menu_order = 30
     doc = "One problem at falling λ, each solved from the solution before it to a gap of 1e-4. Click to choose λ."
 
-    dataset: ClassVar[Any] = field("pydocs", choices=tuple(datasets.names()), doc="the data")
-    loss: ClassVar[Any] = field("multiclass-squared-hinge", choices=tuple(registry.losses), doc="the loss")
-    penalty: ClassVar[Any] = field("l1/l2", choices=tuple(registry.penalties), doc="the penalty")
+    dataset: ClassVar[Any] = field("pydocs", choices=DATASETS, doc="the data")
+    loss: ClassVar[Any] = field("multiclass-squared-hinge", choices=LOSSES, doc="the loss")
+    penalty: ClassVar[Any] = field("l1/l2", choices=PENALTIES, doc="the penalty")
     intercept: ClassVar[Any] = field(False, doc="an unpenalised intercept")
     lam_ratio: ClassVar[Any] = field(
         0.1, LAM_LOW, 1.0, "λ/λ_max: the chosen λ, which links to other pages carry", log=True

@@ -14,7 +14,7 @@ from ..races.lanes import UNITS, Lane
 from ..races.run import RaceRun
 from ..races.table import COLUMN, LEVELS, Race
 from ..registry import field
-from ._names import Names
+from ._names import DATASETS, LOSSES, PENALTIES, Names
 from ._working import Work, WorkingPage, no_classes
 from .base import Message, number
 
@@ -31,8 +31,8 @@ def solvers_of_classes() -> tuple[str, ...]:
     return tuple(name for name in registry.solvers if {Problem.kind} & set(registry.solvers[name].kinds))
 
 
-SOLVERS: Any = Names(solvers_of_classes)
-WITH_NONE: Any = Names(lambda: (NONE, *solvers_of_classes()))
+SOLVERS: Any = Names(registry.solvers, solvers_of_classes)
+WITH_NONE: Any = Names(registry.solvers, lambda: (NONE, *solvers_of_classes()))
 
 
 class RacePage(WorkingPage):
@@ -48,9 +48,9 @@ class RacePage(WorkingPage):
         "on the clock."
     )
 
-    dataset: ClassVar[Any] = field("digits", choices=tuple(datasets.names()), doc="the data")
-    loss: ClassVar[Any] = field("multiclass-squared-hinge", choices=tuple(registry.losses), doc="the loss")
-    penalty: ClassVar[Any] = field("l1/l2", choices=tuple(registry.penalties), doc="the penalty")
+    dataset: ClassVar[Any] = field("digits", choices=DATASETS, doc="the data")
+    loss: ClassVar[Any] = field("multiclass-squared-hinge", choices=LOSSES, doc="the loss")
+    penalty: ClassVar[Any] = field("l1/l2", choices=PENALTIES, doc="the penalty")
     lam_ratio: ClassVar[Any] = field(0.1, LAM_LOW, 1.0, "λ/λ_max: share of the smallest λ with W = 0", log=True)
     intercept: ClassVar[Any] = field(False, doc="an unpenalised intercept")
     lane1: ClassVar[Any] = field("bcd-ls", choices=SOLVERS, doc="first solver")

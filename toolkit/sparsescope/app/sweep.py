@@ -16,18 +16,18 @@ from ..runs.run import as_solver, warm_up
 from ..sweeps import Sweep, SweepRun
 from ..sweeps.folder import Folder, NoSweep
 from ..sweeps.table import Row, row_of
-from ._names import Names
+from ._names import DATASETS, LOSSES, PENALTIES, Names
 from ._working import Work, WorkingPage, no_classes
 from .base import Message, number
 from .race import NONE, SOLVERS, WITH_NONE
 
-PENALTIES = ("penalty", "penalty2", "penalty3")
+PENALTY_SETTINGS = ("penalty", "penalty2", "penalty3")
 CHOSEN = ("solver1", "solver2", "solver3")
 LAM_LOW = 1e-4
 LOOK_SECONDS = 0.5  # between two looks into a folder
 MOST_ROWS = 20_000  # that are sent
 MOST_TEXT = 400  # characters of a sentence in a row
-OPTIONAL_PENALTIES: Any = Names(lambda: (NONE, *registry.penalties))
+OPTIONAL_PENALTIES: Any = Names(registry.penalties, lambda: (NONE, *registry.penalties))
 
 
 class SweepPage(WorkingPage):
@@ -42,10 +42,10 @@ class SweepPage(WorkingPage):
         "Python, also on a cluster."
     )
 
-    dataset: ClassVar[Any] = field("digits", choices=tuple(datasets.names()), doc="the data")
-    loss: ClassVar[Any] = field("multiclass-squared-hinge", choices=tuple(registry.losses), doc="the loss")
+    dataset: ClassVar[Any] = field("digits", choices=DATASETS, doc="the data")
+    loss: ClassVar[Any] = field("multiclass-squared-hinge", choices=LOSSES, doc="the loss")
     intercept: ClassVar[Any] = field(False, doc="an unpenalised intercept")
-    penalty: ClassVar[Any] = field("l1/l2", choices=tuple(registry.penalties), doc="first penalty")
+    penalty: ClassVar[Any] = field("l1/l2", choices=PENALTIES, doc="first penalty")
     penalty2: ClassVar[Any] = field(NONE, choices=OPTIONAL_PENALTIES, doc="second penalty")
     penalty3: ClassVar[Any] = field(NONE, choices=OPTIONAL_PENALTIES, doc="third penalty")
     lam_ratio: ClassVar[Any] = field(0.5, LAM_LOW, 1.0, "λ/λ_max: the largest λ", log=True)
@@ -115,7 +115,7 @@ class SweepPage(WorkingPage):
         parts = {"loss": chosen["loss"], "intercept": chosen["intercept"]}
         pair = data if isinstance(data, tuple) else (data,)
         first = Problem(*pair, penalty=chosen["penalty"], **parts)
-        penalties = dict.fromkeys(chosen[name] for name in PENALTIES if chosen[name] != NONE)
+        penalties = dict.fromkeys(chosen[name] for name in PENALTY_SETTINGS if chosen[name] != NONE)
         problems = {penalty: first.with_(penalty=penalty) for penalty in penalties}
         solvers = list(dict.fromkeys(chosen[name] for name in CHOSEN if chosen[name] != NONE))
         self._doing = "Compiling the solvers …"
@@ -170,7 +170,7 @@ class SweepPage(WorkingPage):
             return []
         made = {c["id"]: {**c, "live": False} for c in super().controls()[0]["controls"]}
         groups = {
-            "Problems": ("dataset", "loss", "intercept", *PENALTIES),
+            "Problems": ("dataset", "loss", "intercept", *PENALTY_SETTINGS),
             "Grid": ("lam_ratio", "n_lams", "ratio"),
             "Solvers": (*CHOSEN, "seeds"),
             "A task ends": ("tol", "seconds"),
@@ -179,6 +179,7 @@ class SweepPage(WorkingPage):
 
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return the rows since the last call, and the state of the work."""
+        status = self.told_status(self._status())  # asked first: the rows that came before the end go before it
         table = self._table
         size, total = len(table.rows), table.total
         messages: list[tuple[Message, list[bytes]]] = []
@@ -187,8 +188,13 @@ class SweepPage(WorkingPage):
             sent = self._sent[2] if self._sent is not None and self._sent[0] == table.epoch else 0
             messages.append((_news(table, sent, size), []))
             self._sent = now
-        text = f"{table.doing or self._doing}: {size} of {total}" if total else self._doing
-        return messages + self.told_status(text)
+        return messages + status
+
+    def _status(self) -> str:
+        table = self._table
+        if not table.total:
+            return self._doing
+        return f"{table.doing or self._doing}: {len(table.rows)} of {table.total}"
 
 
 class _Table:
