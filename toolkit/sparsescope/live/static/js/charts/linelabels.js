@@ -5,6 +5,7 @@ import { textWidth } from "./axes.js";
 import { lastInView } from "./ranges.js";
 
 const LABEL_HEIGHT = 15;
+const CLEAR = 2; // middle of a name above the x axis: the number of the last tick reaches beyond the corner
 
 /** Put the names of a line chart's lines to their ends, pushed apart where they would touch. */
 export function placeLabels(chart, lines) {
@@ -20,7 +21,7 @@ export function placeLabels(chart, lines) {
   });
   placed.sort((a, b) => a.y - b.y);
   for (let k = 1; k < placed.length; k++) placed[k].y = Math.max(placed[k].y, placed[k - 1].y + LABEL_HEIGHT);
-  let limit = area.top + area.height + 6;
+  let limit = area.top + area.height - CLEAR;
   for (let k = placed.length - 1; k >= 0; k--) {
     placed[k].y = Math.min(placed[k].y, limit);
     limit = placed[k].y - LABEL_HEIGHT;

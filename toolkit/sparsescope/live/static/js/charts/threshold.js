@@ -13,6 +13,7 @@ const STRIP_BOTTOM = 22;
 const NEAR_DOT = 12; // pixels from which a dot is pointed at
 const LIFT = 0.3; // of the height: how far the largest row is lifted above the bar
 const NAMED = 7; // the largest rows have their names beside them
+const NAME_GAP = 8; // pixels between two names on one line, which otherwise read as one
 const MAY_ENTER = 0;
 const PROVED_OUT = 1;
 const IS_IN = 2;
@@ -237,7 +238,7 @@ export class ThresholdChart {
       const width = context.measureText(text).width;
       const flip = dot.x + 8 + width > area.left + area.width;
       const left = flip ? dot.x - 8 - width : dot.x + 8;
-      if (taken.some((box) => left < box.right && left + width > box.left && Math.abs(box.y - dot.y) < 13)) continue;
+      if (taken.some((box) => left < box.right + NAME_GAP && left + width > box.left - NAME_GAP && Math.abs(box.y - dot.y) < 13)) continue;
       taken.push({ left, right: left + width, y: dot.y });
       context.textAlign = "left";
       context.fillText(text, left, dot.y);
