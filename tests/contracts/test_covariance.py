@@ -74,6 +74,22 @@ def distance_to_optimality(problem: ss.CovarianceProblem, Theta: np.ndarray) -> 
 # ---------------------------------------------------------------------------------------------------- reaching optima
 @pytest.mark.parametrize("kind", KINDS)
 @every_solver
+def test_a_certificate_made_of_what_the_solver_knows_is_that_of_its_point(name: str, kind: str) -> None:
+    problem, method = problem_on(kind), solvers.create(name)
+    state = method.init(problem)
+    work = problem.workspace(state.sparse)
+    for _ in range(4):
+        found, alone = method.certificate(problem, state, work), problem.certificate(state.coef)
+        assert vars(found) == pytest.approx(vars(alone), rel=1e-12, abs=1e-14, nan_ok=True)
+        method.step(problem, state)
+    other = problem.with_lam(1.5 * problem.lam)  # other components and thresholds: nothing known of them may be used
+    method.adapt(other, state)
+    found = method.certificate(other, state, work)
+    assert vars(found) == pytest.approx(vars(other.certificate(state.coef)), rel=1e-12, abs=1e-14, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@every_solver
 def test_reaches_a_certified_optimum(name: str, kind: str) -> None:
     problem = problem_on(kind)
     found = ss.solve(problem, name, tol=1e-11, max_iter=2000, record=False)

@@ -11,7 +11,8 @@ is always definite.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,6 +39,45 @@ class PenalisedCovariance(Protocol):
     def scale(self, objective: float) -> float: ...
 
 
+class Component(Protocol):
+    """One component with what a certificate needs of it: its features ``at`` (k,), and S, λC, Θ, Σ = Θ⁻¹ and the
+    violations there, all (k, k); f = tr(SΘ) − logdet Θ."""
+
+    @property
+    def at(self) -> np.ndarray: ...
+    @property
+    def S(self) -> np.ndarray: ...
+    @property
+    def Lam(self) -> np.ndarray: ...
+    @property
+    def Theta(self) -> np.ndarray: ...
+    @property
+    def Sigma(self) -> np.ndarray: ...
+    @property
+    def violation(self) -> np.ndarray: ...
+    @property
+    def f(self) -> float: ...
+
+
+class Known(NamedTuple):
+    """All components of a point, as a solver has them, and the features that are ``alone``."""
+
+    components: Iterable[Component]
+    alone: np.ndarray
+
+
+class _Computed(NamedTuple):
+    """A component whose numbers were computed for the certificate."""
+
+    at: np.ndarray
+    S: np.ndarray
+    Lam: np.ndarray
+    Theta: np.ndarray
+    Sigma: np.ndarray
+    violation: np.ndarray
+    f: float
+
+
 def dual_value(S: np.ndarray, Lam: np.ndarray, Theta: np.ndarray, Sigma: np.ndarray) -> float:
     """logdet(S + U) + k for the U of the top of this file; NaN if neither is any good (zero weights, far from the
     solution). All (k, k)."""
@@ -56,32 +96,25 @@ def dual_value(S: np.ndarray, Lam: np.ndarray, Theta: np.ndarray, Sigma: np.ndar
     return float("nan") if factor is None else logdet(factor) + S.shape[0]
 
 
-def certify_covariance(problem: PenalisedCovariance, Theta: np.ndarray) -> Certificate:
+def certify_covariance(problem: PenalisedCovariance, Theta: np.ndarray, known: Known | None = None) -> Certificate:
     """The certificate of a symmetric positive definite Θ (p, p), one component of the problem after the other.
 
+    ``known``: the components of Θ, if a solver has them with their inverses; otherwise they are computed.
     ``relative_gap`` is gap/max(1, |F|): F, in nats, may be near zero. Violations are those of single entries, their
     ℓ2 norms over rows; ``nonzero_rows`` counts features with an edge.
     """
     S, d = problem.S, problem.d
-    blocks, alone = split(problem, Theta)
+    components, alone = _components(problem, Theta) if known is None else known
     wrong = np.zeros(d)
     own, bounds = np.diag(S)[alone], problem.diagonal_thresholds[alone]
     theta = np.diag(Theta)[alone]
     loss = float((own * theta - np.log(theta)).sum())
     dual = float(np.log(own + bounds).sum()) + alone.size
     wrong[alone] = np.abs(own + bounds - 1.0 / theta)
-    for at in blocks:
-        square = np.ix_(at, at)
-        S_b, Theta_b, Lam = np.ascontiguousarray(S[square]), np.ascontiguousarray(Theta[square]), problem.thresholds(at)
-        factor = cholesky(Theta_b)
-        if factor is None:
-            raise ValueError("Θ is not positive definite; the objective is infinite there")
-        loss += inner(S_b, Theta_b) - logdet(factor)
-        Sigma = inverse(factor)
-        G, out = S_b - Sigma, np.empty_like(S_b)
-        entry_violations(G, Theta_b, Lam, 0.0, out)
-        wrong[at] = np.sqrt(np.einsum("ij,ij->i", out, out))
-        dual += dual_value(S_b, Lam, Theta_b, Sigma)
+    for part in components:
+        loss += part.f
+        wrong[part.at] = np.sqrt(np.einsum("ij,ij->i", part.violation, part.violation))
+        dual += dual_value(part.S, part.Lam, part.Theta, part.Sigma)
     penalty = problem.penalty_of(Theta)
     objective = loss + problem.lam * penalty
     gap = objective - dual
@@ -100,6 +133,22 @@ def certify_covariance(problem: PenalisedCovariance, Theta: np.ndarray) -> Certi
         nonzero_rows=rows,
         nonzero_entries=entries,
     )
+
+
+def _components(problem: PenalisedCovariance, Theta: np.ndarray) -> tuple[Iterator[Component], np.ndarray]:
+    blocks, alone = split(problem, Theta)
+    return (_computed(problem, Theta, at) for at in blocks), alone
+
+
+def _computed(problem: PenalisedCovariance, Theta: np.ndarray, at: np.ndarray) -> _Computed:
+    square = np.ix_(at, at)
+    S, own, Lam = np.ascontiguousarray(problem.S[square]), np.ascontiguousarray(Theta[square]), problem.thresholds(at)
+    factor = cholesky(own)
+    if factor is None:
+        raise ValueError("Θ is not positive definite; the objective is infinite there")
+    Sigma, violation = inverse(factor), np.empty_like(S)
+    entry_violations(S - Sigma, own, Lam, 0.0, violation)
+    return _Computed(at, S, Lam, own, Sigma, violation, inner(S, own) - logdet(factor))
 
 
 def graph_size(Theta: np.ndarray) -> tuple[int, int]:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from ...kernels.coordinates import FLOPS, REPORT, STEPS, SWEEPS, entry_violations
 from ...problems.base import Certificate
 from ...problems.covariance import CovarianceProblem
-from ...problems.covariance_certificate import certify_covariance, graph_size, groups, split
+from ...problems.covariance_certificate import Known, certify_covariance, graph_size, groups, split
 from ...problems.linear_algebra import cholesky, inner, inverse, logdet
 from ..base import Solver, State
 from .armijo import backtrack
@@ -213,4 +213,6 @@ class CovarianceSolver(Solver):
         raise TypeError(f"{type(self).__name__} does not define move")
 
     def certificate(self, problem: Any, state: Any, work: Any) -> Certificate:
-        return certify_covariance(problem, state.coef)
+        # The inverses are those of the last step; where components are not known yet, the certificate finds them.
+        known = None if state.blocks is None else Known(state.blocks, state.alone)
+        return certify_covariance(problem, state.coef, known)
