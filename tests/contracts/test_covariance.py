@@ -19,6 +19,7 @@ from sparsescope.problems.linear_algebra import cholesky, inverse
 from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import quic
+from sparsescope.solvers.shared.inverse_covariance import together
 
 METHODS = [name for name in solvers_for(ss.CovarianceProblem.kind) if not solvers[name].delegates]
 every_solver = pytest.mark.parametrize("name", METHODS)
@@ -286,6 +287,16 @@ def test_components_are_those_of_the_large_covariances() -> None:
     Theta = best("correlation").W
     apart = problem.components[:, None] != problem.components
     assert not Theta[apart].any() and (np.abs(problem.S[apart]) <= problem.lam).all()
+
+
+def test_small_components_are_worked_on_together_and_each_feature_once() -> None:
+    rng = np.random.default_rng(3)
+    parts = np.split(rng.permutation(60), np.cumsum([2, 30, 3, 5, 11, 2]))
+    found = together(parts, 8)
+    assert sorted(np.concatenate(found)) == list(range(60))
+    assert [at.size for at in found] == [30, 2 + 3, 11, 5 + 2, 7]
+    np.testing.assert_array_equal(np.concatenate(together(parts, 0)), np.concatenate(parts))
+    assert len(together(parts, 0)) == len(parts) and together([], 8) == []
 
 
 def test_the_compiled_descent_is_the_interpreted_one() -> None:

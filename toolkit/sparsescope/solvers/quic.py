@@ -1,6 +1,6 @@
 """QUIC: Newton steps on the entries in use and the violated ones (Hsieh, Sustik, Dhillon and Ravikumar 2011).
 
-repeat for each component of the problem:
+repeat for each component of the problem (those of few features together):
     Σ ← Θ⁻¹;  G ← S − Σ
     free ← entries with Θ_ij ≠ 0 or |G_ij| > λC_ij                                 (the working set, from above)
     D ← sweeps of coordinate descent over the free entries on tr(GD) + ½tr(ΣDΣD) + ΣλC|Θ + D|:
@@ -44,6 +44,7 @@ class QUIC(CovarianceSolver):
 
     cg_steps: int = field(0, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
 
+    least_block = 64
     title = "QUIC"
     menu_order = 170
     remark = (
@@ -55,7 +56,7 @@ class QUIC(CovarianceSolver):
 
     def move(self, block: Block, report: np.ndarray) -> tuple[float, int]:
         free = (block.Theta != 0.0) | (block.violation > 0.0)
-        columns, rows = np.nonzero(np.tril(free))  # in the order of the columns j, rows i ≤ j
+        columns, rows = np.divmod(np.flatnonzero(np.tril(free)), block.at.size)  # by columns j, then rows i ≤ j
         block.works_on(rows, columns)
         new, U = block.Theta.copy(), np.zeros_like(block.Theta)
         taken, seed = block.memory or (0, 1)

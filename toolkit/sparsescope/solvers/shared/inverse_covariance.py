@@ -2,7 +2,7 @@
 counters.
 
 components of |S_ij| > λC_ij: Θ is block diagonal in them, and each is a separate problem          (MATH §6)
-for each component that is not nearly solved yet:
+for each component that is not nearly solved yet (a method may work on several small ones as one):
     Σ = Θ⁻¹, G = S − Σ, the violations of all entries                            (known from the step before)
     N ← an approximate minimiser of a second-order model around Θ                (the method's own)
     α ← 1, ½, ¼… until Θ + α(N − Θ) has a Cholesky factor and F falls by Armijo's rule
@@ -11,7 +11,7 @@ for each component that is not nearly solved yet:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,7 +30,8 @@ LEAVE = 0.1  # components whose violation is below this share of the largest wai
 
 
 class Block:
-    """One component: its features ``at`` (k,), and S, λC, Θ, Σ = Θ⁻¹, G = S − Σ and violations there, all (k, k).
+    """One component, or several small ones: its features ``at`` (k,), and S, λC, Θ, Σ = Θ⁻¹, G = S − Σ and violations
+    there, all (k, k).
 
     f, omega : tr(SΘ) − logdet Θ and ΣλC|Θ| · wrong : norm of the violations · working : entries on and above the
     diagonal that the last step worked on · touched : flags (k,) of features with such an entry off the diagonal ·
@@ -109,9 +110,11 @@ class CovarianceState(State):
         self.report = np.zeros(REPORT)
         self.f = smooth_value(problem, coef)
 
-    def prepare(self, problem: CovarianceProblem) -> None:
-        """Find the components; what ties them together leaves Θ, which never raises F."""
-        blocks, self.alone = groups(problem.components)
+    def prepare(self, problem: CovarianceProblem, least: int) -> None:
+        """Find the components; what ties them together leaves Θ, which never raises F. Components of fewer than
+        ``least`` features are put together up to that number."""
+        components, self.alone = groups(problem.components)
+        blocks = together(components, least)
         coef = np.zeros_like(self.coef)
         coef[self.alone, self.alone] = problem.null[self.alone]
         self.blocks = []
@@ -151,6 +154,22 @@ class CovarianceState(State):
         return 12 * int(np.count_nonzero(self.coef)) + 4 * self.d
 
 
+def together(components: list[np.ndarray], least: int) -> list[np.ndarray]:
+    """Put components (numbers of features) together, in their order, as long as they have at most ``least`` features:
+    what a step costs beside its arithmetic is then paid once."""
+    blocks: list[np.ndarray] = []
+    held: list[np.ndarray] = []
+    for at in components:
+        if at.size >= least:
+            blocks.append(at)
+            continue
+        if held and sum(part.size for part in held) + at.size > least:
+            blocks.append(np.concatenate(held))
+            held = []
+        held.append(at)
+    return [*blocks, *([np.concatenate(held)] if held else [])]
+
+
 def smooth_value(problem: CovarianceProblem, Theta: np.ndarray) -> float:
     """tr(SΘ) − logdet Θ of a positive definite Θ (p, p)."""
     blocks, alone = split(problem, Theta)
@@ -171,6 +190,7 @@ class CovarianceSolver(Solver):
     kinds = (CovarianceProblem.kind,)
     columns = (*STEP_COLUMNS, *INNER_COLUMNS)
     takes_intercept = False
+    least_block: ClassVar[int] = 0  # features up to which small components are worked on as one
 
     def refuses(self, problem: Any) -> str | None:
         """Nothing: every covariance problem can be solved."""
@@ -191,7 +211,7 @@ class CovarianceSolver(Solver):
     def step(self, problem: Any, state: Any) -> None:
         """One step on each component that is not nearly solved compared to the worst."""
         if state.blocks is None:
-            state.prepare(problem)
+            state.prepare(problem, self.least_block)
         report = state.report
         sweeps, steps, flops = 0.0, 0.0, 0.0
         state.step_size, state.trials = 1.0, 1.0
