@@ -167,6 +167,9 @@ class PageClient:
         if self.on_wire and self._wire is not None:
             await self._wire.write_message(json.dumps(message))
             return
+        await self._say_on_bokehs(message)
+
+    async def _say_on_bokehs(self, message: dict[str, Any]) -> None:
         values = wrapped({"model": None, "data": message})
         values["entries"][0][1] = {"id": self._pane}
         event = {"type": "event", "name": "data_event", "values": values}
@@ -260,8 +263,8 @@ class PageClient:
                     await self._take(json.loads(message))
                 else:
                     self.on_wire, held, self._held = True, self._held or [], None
-                    for waiting in held:
-                        await self.say(waiting)
+                    # All are written before anybody else gets a turn, whose message would overtake them.
+                    await asyncio.gather(*[self._wire.write_message(json.dumps(waiting)) for waiting in held])
             self._ended("the page's own websocket", self._wire)
         except (ConnectionError, OSError, WebSocketClosedError) as error:
             self._ended("the page's own websocket", self._wire, error)
@@ -296,8 +299,8 @@ class PageClient:
             if header.get("wire") and self._may_wire:
                 self._reading_wire = asyncio.ensure_future(self._change_over(header["token"]))
         elif kind == "wire":
-            await self.say({"type": "wired"})
-            self._held = []
+            self._held = []  # before anybody else gets a turn: the word that follows is the last one there
+            await self._say_on_bokehs({"type": "wired"})
         elif kind == "watching":
             self.watching = header
         elif kind == "error":
