@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..pauses import parts_of
+
+ENTRIES = 200_000  # of sparse X that are squared at a time
+
 
 class DesignSums:
     """Sums and counts of :class:`sparsescope.inputs.design.Design`, which holds the entries."""
@@ -25,11 +29,15 @@ class DesignSums:
     def squared_norms(self) -> np.ndarray:
         """Σ_i x_ij² of every column, shape (d,), float64."""
         if self.is_sparse:
-            squares = sp.csc_array(
-                (self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
-                shape=self.matrix.shape,
-            )
-            return np.asarray(squares.sum(axis=0)).ravel()
+            # Some columns at a time: the squares of all would be a copy of X.
+            (n, d), starts = self.matrix.shape, self.matrix.indptr
+            found = np.empty(d)
+            for first, last in parts_of(np.diff(starts), ENTRIES):
+                at = slice(starts[first], starts[last])
+                data, indptr = self.matrix.data[at].astype(np.float64), starts[first : last + 1] - starts[first]
+                squares = sp.csc_array((data * data, self.matrix.indices[at], indptr), shape=(n, last - first))
+                found[first:last] = squares.sum(axis=0)
+            return found
         return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
 
     def target_sums(self, weights: Any) -> np.ndarray:

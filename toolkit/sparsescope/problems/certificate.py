@@ -72,7 +72,7 @@ class Workspace:
         # On request: the λ at which a zero row of W enters, at the gradient of the point and at the dual point (which
         # is that, made to sum to zero, times ``scale``).
         self.levels = np.full(problem.d, np.nan) if levels else None
-        self.dual_levels = np.full(problem.d, np.nan)
+        self.dual_levels = np.full(problem.d if levels else 0, np.nan)
         self.scale = 1.0
         self.gap = np.nan  # of the point and this dual point
         self.block = np.empty((0, problem.m))
@@ -113,10 +113,11 @@ class Workspace:
     def pieces(
         self, problem: PenalisedLoss, U: np.ndarray, rows: np.ndarray | None
     ) -> Iterator[tuple[int, int, np.ndarray]]:
-        """Return the named rows of XᵀU as one piece; ``None``: all, in pieces."""
+        """Return the named rows of XᵀU in pieces; ``None``: all."""
         if rows is None:
             return self.gradients(problem, U)
-        return iter(((0, rows.size, self.screen.product(U, rows)),))
+        cuts = even_parts(rows.size, problem.m, PART)
+        return ((start, stop, self.screen.product(U, rows[start:stop])) for start, stop in cuts)
 
     def _double_gradients(self, problem: PenalisedLoss) -> Iterator[tuple[int, int, np.ndarray]]:
         whole = self.block.shape[0] == problem.d

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..kernels.rows import repair_dual, repaired_conjugate_sum
+from ..pauses import parts_of
 
 # Largest relative gap of the point scaled as a whole: far from the solution many levels are too large.
 WORTH_TRYING = 0.05
+ENTRIES = 50_000  # of X that are looked at together
 LARGEST_SHARE = 0.7  # of what scaling as a whole takes: samples that lose more on average make a second look not pay
 
 
@@ -31,7 +33,7 @@ class LocalScaling:
 
     def __init__(self, problem: Any) -> None:
         self.levels = np.empty(problem.d)  # of XᵀU/n, written by the certificate
-        self.U: np.ndarray | None = None  # made where it is used first
+        self.U: np.ndarray | None = None  # made where it is needed
 
     def shares(self, problem: Any, rows: np.ndarray | None = None) -> np.ndarray:
         """Return 1 − s_i for every sample.
@@ -52,11 +54,14 @@ class LocalScaling:
         high = np.flatnonzero(levels > problem.lam)
         above = high if rows is None else rows[high]
         matrix = problem.design.matrix
-        lengths = matrix.indptr[above + 1] - matrix.indptr[above]
-        ends = np.cumsum(lengths)
-        places = np.arange(ends[-1] if ends.size else 0) + np.repeat(matrix.indptr[above] - (ends - lengths), lengths)
+        every = matrix.indptr[above + 1] - matrix.indptr[above]
         lost = np.zeros(problem.n)
-        np.maximum.at(lost, matrix.indices[places], np.repeat(1.0 - problem.lam / levels[high], lengths))
+        for first, last in parts_of(every, ENTRIES):
+            lengths, starts = every[first:last], matrix.indptr[above[first:last]]
+            ends = np.cumsum(lengths)
+            places = np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - (ends - lengths), lengths)
+            shares = 1.0 - problem.lam / levels[high[first:last]]
+            np.maximum.at(lost, matrix.indices[places], np.repeat(shares, lengths))
         return lost
 
     def dual(self, problem: Any, Z: np.ndarray, work: Any, top: float, rows: np.ndarray | None = None) -> float:
@@ -83,14 +88,16 @@ class LocalScaling:
         lost = self.shares(problem, rows)
         if lost.mean() > LARGEST_SHARE * (1.0 - problem.lam / top):
             return -np.inf
-        if self.U is None:
-            self.U = np.empty((problem.n, problem.m))
-        np.multiply(work.U, (1.0 - lost)[:, None], out=self.U)
+        if Z is not work.Z:
+            U = work.Z  # nobody else needs it
+        else:
+            U = self.U = np.empty((problem.n, problem.m)) if self.U is None else self.U
+        np.multiply(work.U, (1.0 - lost)[:, None], out=U)
         if problem.intercept:
-            repair_dual(self.U, *problem.terms)
+            repair_dual(U, *problem.terms)
         left = 0.0
-        near = work.screen.rows(problem, self.U)
-        for _, _, G in work.pieces(problem, self.U, near):
+        near = work.screen.rows(problem, U)
+        for _, _, G in work.pieces(problem, U, near):
             left = max(left, problem.regulariser.duals(G, 1.0 / problem.n, problem.lam)[0])
         scale = min(1.0, problem.lam / left) if left > 0.0 else 1.0
-        return -float(repaired_conjugate_sum(Z, self.U, scale, *problem.terms)) / problem.n
+        return -float(repaired_conjugate_sum(Z, U, scale, *problem.terms)) / problem.n

@@ -15,12 +15,14 @@ import numpy as np
 
 from ..inputs.partitioned import PartitionedDesign
 from ..kernels.rows import support_flags
+from ..pauses import even_parts
 from .linear_algebra import inner
 
 SAFETY = 1e-9  # of λ, against rounding of levels and distances
 # U₀ is replaced by the present U where that many of the entries of X are read, or where what was read since, beyond the
 # least so far, has come to a whole product.
 MOST_READ = 0.7
+DIFFERENCES = 20_000  # entries of dual rows that are subtracted at a time
 
 
 def screens(problem: Any) -> bool:
@@ -55,8 +57,7 @@ class ScreenedGradient:
         """Know nothing of any dual rows."""
         self.looks = 0
         self.U: np.ndarray | None = None
-        self.moved: np.ndarray | None = None
-        self.levels = self.reach = self.share = np.empty(0)
+        self.levels = self.reach = np.empty(0)
         self.least, self.beyond = 1.0, 0.0
 
     def learns(self, problem: Any) -> bool:
@@ -82,13 +83,12 @@ class ScreenedGradient:
             design = problem.design
             self.levels = np.empty(problem.d)
             self.reach = problem.regulariser.spread() * np.sqrt(design.squared_norms) / problem.n
-            self.share = np.diff(design.matrix.indptr) / max(design.nnz, 1)
         return True
 
     def know(self, U: np.ndarray) -> None:
         """Take over dual rows U (n, m) whose levels have been written."""
         if self.U is None:
-            self.U, self.moved = np.empty_like(U), np.empty_like(U)
+            self.U = np.empty_like(U)
         self.U[:] = U
         self.least, self.beyond = 1.0, 0.0
 
@@ -115,15 +115,25 @@ class ScreenedGradient:
         """
         if self.U is None or not self._knows(problem):
             return None
-        moved = np.subtract(U, self.U, out=self.moved)
-        distance = float(np.sqrt(inner(moved, moved)))
+        distance = self._distance(U)
         if not np.isfinite(distance):  # of a run that diverges: all rows are looked at, and the error is theirs
             return None
-        wanted = self.levels + distance * self.reach > problem.lam * (1.0 - SAFETY)
+        bound = distance * self.reach
+        bound += self.levels
+        wanted = bound > problem.lam * (1.0 - SAFETY)
         if used is not None:
             wanted |= used
         found = np.flatnonzero(wanted)
         return found if found.size else np.zeros(1, dtype=found.dtype)
+
+    def _distance(self, U: np.ndarray) -> float:
+        """‖U − U₀‖_F, some rows at a time: a difference of all would have to be kept somewhere."""
+        assert self.U is not None
+        total = 0.0
+        for first, last in even_parts(len(U), U.shape[1], DIFFERENCES):
+            moved = U[first:last] - self.U[first:last]
+            total += inner(moved, moved)
+        return float(np.sqrt(total))
 
     def worth(self, problem: Any, U: np.ndarray, used: np.ndarray, have: np.ndarray | None = None) -> np.ndarray | None:
         """Return the same rows without those that the caller has (``have``, numbers), or ``None`` where a look at all
@@ -133,7 +143,8 @@ class ScreenedGradient:
             return None
         if have is not None:
             rows = np.setdiff1d(rows, have, assume_unique=True)
-        read = float(self.share[rows].sum())
+        starts = problem.design.matrix.indptr
+        read = float((starts[rows + 1] - starts[rows]).sum()) / max(problem.design.nnz, 1)
         self.least = min(self.least, read)
         self.beyond += read - self.least
         return rows if read <= MOST_READ and self.beyond <= 1.0 else None
