@@ -167,9 +167,9 @@ class PageClient:
         if self.on_wire and self._wire is not None:
             await self._wire.write_message(json.dumps(message))
             return
-        await self._say_on_bokehs(message)
+        await self._say_through_bokeh(message)
 
-    async def _say_on_bokehs(self, message: dict[str, Any]) -> None:
+    async def _say_through_bokeh(self, message: dict[str, Any]) -> None:
         values = wrapped({"model": None, "data": message})
         values["entries"][0][1] = {"id": self._pane}
         event = {"type": "event", "name": "data_event", "values": values}
@@ -300,7 +300,7 @@ class PageClient:
                 self._reading_wire = asyncio.ensure_future(self._change_over(header["token"]))
         elif kind == "wire":
             self._held = []  # before anybody else gets a turn: the word that follows is the last one there
-            await self._say_on_bokehs({"type": "wired"})
+            await self._say_through_bokeh({"type": "wired"})
         elif kind == "watching":
             self.watching = header
         elif kind == "error":

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import digits, fitting, interpreted, iris, text
-from sparsescope.experiments.peers import lasso
+from sparsescope.experiments.peers import lasso_arguments
 from sparsescope.inputs.design import Design
 from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_descent, lowrank_descent, walk
 from sparsescope.problems import free_duals
@@ -61,7 +61,7 @@ def test_the_loss_agrees_with_liblinear() -> None:
 
     problem = binary(text, 0.05)
     peer = LogisticRegression(
-        **lasso(),
+        **lasso_arguments(),
         solver="liblinear",
         C=1.0 / (problem.n * problem.lam),
         tol=1e-10,

@@ -8,6 +8,7 @@ const { groupMarks, mergeTexts } = await import(process.env.STATIC + "/charts/ma
 const { answerLines, blockName, classSpan, runs, windowOf } = await import(process.env.STATIC + "/charts/cells.js");
 const { largest } = await import(process.env.STATIC + "/inspector.js");
 const { endLabels, seedBands } = await import(process.env.STATIC + "/charts/lanes.js");
+const { pushApart } = await import(process.env.STATIC + "/charts/linelabels.js");
 const { plainSymbols } = await import(process.env.STATIC + "/dom.js");
 const { Palette } = await import(process.env.STATIC + "/charts/palette.js");
 
@@ -196,4 +197,13 @@ test("the inspector lists few classes as they are, of many the largest weights a
   const found = largest([1, 0, -3, 2], [5, 6, 70, 80], 9, 1000, 2);
   assert.deepEqual(found, { shown: [[-3, 70], [2, 80]], more: 7, zero: 991 });
   assert.deepEqual(largest([], null, 0, 500), { shown: [], more: 0, zero: 500 });
+});
+
+test("names of lines that end in the corner stand above the numbers of the axis and do not touch", () => {
+  const placed = [{ y: 200 }, { y: 199 }, { y: 40 }, { y: 198 }];
+  pushApart(placed, 200);
+  const ys = placed.map(({ y }) => y);
+  assert.equal(ys[0], 40, "one with room stays where its line ends");
+  assert.ok(Math.max(...ys) + 7.5 < 200 + 7, "half a name is above the number, which begins 7 pixels below the axis");
+  for (let k = 1; k < ys.length; k++) assert.ok(ys[k] - ys[k - 1] >= 15);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { levelRange, stand, stripSentence } = await import(process.env.STATIC + "/charts/threshold.js");
+const { levelRange, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
 const { suggestion } = await import(process.env.STATIC + "/advice.js");
 const { ratioAt } = await import(process.env.STATIC + "/watch.js");
 
@@ -59,4 +59,12 @@ test("λ falls by the same factor in every second", () => {
   assert.equal(ratioAt(0), 1);
   assert.ok(Math.abs(ratioAt(0.5) ** 2 - ratioAt(1)) < 1e-12);
   assert.equal(ratioAt(2), ratioAt(1));
+});
+
+test("two names on one line keep a distance, and one above the other none", () => {
+  const path = { left: 100, right: 130, y: 40 };
+  const beside = (left, y = 40) => ({ left, right: left + 30, y });
+  assert.ok(tooNear(path, beside(133)) && tooNear(beside(133), path), "a narrow gap reads as one word");
+  assert.ok(tooNear(path, beside(67)) && tooNear(path, beside(110, 45)));
+  assert.ok(!tooNear(path, beside(140)) && !tooNear(path, beside(60)) && !tooNear(path, beside(110, 54)));
 });

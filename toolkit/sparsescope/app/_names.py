@@ -31,6 +31,7 @@ class Names(Sequence[str]):
         return len(tuple(self._look_up()))
 
 
-DATASETS: Any = Names(registry.datasets, datasets.names)  # files of one's own, too, which go by their names
+# Files of one's own, too, which go by their names; settings with these choices also take what was uploaded.
+DATASETS: Any = Names(registry.datasets, datasets.names)
 LOSSES: Any = Names(registry.losses)
 PENALTIES: Any = Names(registry.penalties)

@@ -59,7 +59,7 @@ class StudyPage(WorkingPage):
     def look(self) -> list[tuple[Message, list[bytes]]]:
         """Return what was found since the last call."""
         messages: list[Message] = []
-        status = self.told_status(self._status(self._study))  # asked first: what was found before the end goes before
+        status = self.told_status(self._status(self._study))  # asked first: what was found goes before the end
         study = self._study
         if study is not None:
             if not self._sent_begin:

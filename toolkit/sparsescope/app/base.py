@@ -22,11 +22,10 @@ from ..live.recordings.pages import page_recording
 from ..live.saying import brief
 from ..registry import LAST, Field, collect_fields
 from ..views import style
-from ._names import Names
+from ._names import DATASETS, Names
 
 MOST_CHANGES = 40
 NONE = "none"  # in a menu of parts: none is chosen
-DATASET = "dataset"  # the setting that also takes the names of uploaded data sets
 MOST_ID = 64
 MOST_SAID = 4  # settings in the head of a recording
 MOST_TEXT = 2000  # characters of a setting
@@ -120,9 +119,9 @@ class Page:
             if isinstance(f.choices, Names):
                 _entitle(control, f.choices.parts)
             control["label"] = self.labels.get(control["id"], control["label"])
-            if control["id"] == "dataset" and self.data is not None:
+            if f.choices is DATASETS and self.data is not None:
                 self._name_own_data(control)
-            elif control["id"] == DATASET:
+            elif f.choices is DATASETS:
                 control["choices"] = [*control["choices"], *map(_uploaded, visible_names())]
         return [{"title": self.title, "controls": made}] if made else []
 
@@ -168,9 +167,9 @@ class Page:
             value = {"true": True, "1": True, "false": False, "0": False}.get(value.lower(), value)
         if declared.kind in ("float", "int") and isinstance(value, bool):
             raise ValueError(f"{declared.name} is {value}; a number is needed ({declared.bounds()})")
-        if declared.name == DATASET and isinstance(value, str) and value.startswith(PREFIX):
+        if declared.choices is DATASETS and isinstance(value, str) and value.startswith(PREFIX):
             if value not in visible_names():
-                raise ValueError(f"{DATASET}: {NOT_HERE.format(brief(value))}")
+                raise ValueError(f"{declared.name}: {NOT_HERE.format(brief(value))}")
             return value
         return declared.check(value, cls.title)
 

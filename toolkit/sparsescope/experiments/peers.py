@@ -128,10 +128,10 @@ def _binary(kind: str, C: float) -> Any:
     common = {"C": C, "fit_intercept": False, "solver": "liblinear", "tol": tol}
     if kind == LOGISTIC_L2:
         return LogisticRegression(dual=True, **common)
-    return LogisticRegression(**lasso(), **common)
+    return LogisticRegression(**lasso_arguments(), **common)
 
 
-def lasso() -> dict[str, Any]:
+def lasso_arguments() -> dict[str, Any]:
     """Return the arguments of scikit-learn's ``LogisticRegression`` for the ℓ1 penalty, which version 1.8 renamed."""
     import sklearn
 

@@ -12,6 +12,7 @@ is always definite.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -39,35 +40,10 @@ class PenalisedCovariance(Protocol):
     def scale(self, objective: float) -> float: ...
 
 
-class Component(Protocol):
+@dataclass
+class Component:
     """One component with what a certificate needs of it: its features ``at`` (k,), and S, λC, Θ, Σ = Θ⁻¹ and the
     violations there, all (k, k); f = tr(SΘ) − logdet Θ."""
-
-    @property
-    def at(self) -> np.ndarray: ...
-    @property
-    def S(self) -> np.ndarray: ...
-    @property
-    def Lam(self) -> np.ndarray: ...
-    @property
-    def Theta(self) -> np.ndarray: ...
-    @property
-    def Sigma(self) -> np.ndarray: ...
-    @property
-    def violation(self) -> np.ndarray: ...
-    @property
-    def f(self) -> float: ...
-
-
-class Known(NamedTuple):
-    """All components of a point, as a solver has them, and the features that are ``alone``."""
-
-    components: Iterable[Component]
-    alone: np.ndarray
-
-
-class _Computed(NamedTuple):
-    """A component whose numbers were computed for the certificate."""
 
     at: np.ndarray
     S: np.ndarray
@@ -76,6 +52,13 @@ class _Computed(NamedTuple):
     Sigma: np.ndarray
     violation: np.ndarray
     f: float
+
+
+class Known(NamedTuple):
+    """All components of a point, as a solver has them, and the features that are ``alone``."""
+
+    components: Iterable[Component]
+    alone: np.ndarray
 
 
 def dual_value(S: np.ndarray, Lam: np.ndarray, Theta: np.ndarray, Sigma: np.ndarray) -> float:
@@ -140,7 +123,7 @@ def _components(problem: PenalisedCovariance, Theta: np.ndarray) -> tuple[Iterat
     return (_computed(problem, Theta, at) for at in blocks), alone
 
 
-def _computed(problem: PenalisedCovariance, Theta: np.ndarray, at: np.ndarray) -> _Computed:
+def _computed(problem: PenalisedCovariance, Theta: np.ndarray, at: np.ndarray) -> Component:
     square = np.ix_(at, at)
     S, own, Lam = np.ascontiguousarray(problem.S[square]), np.ascontiguousarray(Theta[square]), problem.thresholds(at)
     factor = cholesky(own)
@@ -148,7 +131,7 @@ def _computed(problem: PenalisedCovariance, Theta: np.ndarray, at: np.ndarray) -
         raise ValueError("Θ is not positive definite; the objective is infinite there")
     Sigma, violation = inverse(factor), np.empty_like(S)
     entry_violations(S - Sigma, own, Lam, 0.0, violation)
-    return _Computed(at, S, Lam, own, Sigma, violation, inner(S, own) - logdet(factor))
+    return Component(at, S, Lam, own, Sigma, violation, inner(S, own) - logdet(factor))
 
 
 def graph_size(Theta: np.ndarray) -> tuple[int, int]:

@@ -33,7 +33,7 @@ class LocalScaling:
 
     def __init__(self, problem: Any) -> None:
         self.levels = np.empty(problem.d)  # of XᵀU/n, written by the certificate
-        self.U: np.ndarray | None = None  # made where it is needed
+        self.U: np.ndarray | None = None  # made where it is used first
 
     def shares(self, problem: Any, rows: np.ndarray | None = None) -> np.ndarray:
         """Return 1 − s_i for every sample.
@@ -88,11 +88,9 @@ class LocalScaling:
         lost = self.shares(problem, rows)
         if lost.mean() > LARGEST_SHARE * (1.0 - problem.lam / top):
             return -np.inf
-        if Z is not work.Z:
-            U = work.Z  # nobody else needs it
-        else:
-            U = self.U = np.empty((problem.n, problem.m)) if self.U is None else self.U
-        np.multiply(work.U, (1.0 - lost)[:, None], out=U)
+        if self.U is None:
+            self.U = np.empty((problem.n, problem.m))
+        U = np.multiply(work.U, (1.0 - lost)[:, None], out=self.U)
         if problem.intercept:
             repair_dual(U, *problem.terms)
         left = 0.0

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from ...kernels.coordinates import FLOPS, REPORT, STEPS, SWEEPS, entry_violations
 from ...problems.base import Certificate
 from ...problems.covariance import CovarianceProblem
-from ...problems.covariance_certificate import Known, certify_covariance, graph_size, groups, split
+from ...problems.covariance_certificate import Component, Known, certify_covariance, graph_size, groups, split
 from ...problems.linear_algebra import cholesky, inner, inverse, logdet
 from ..base import Solver, State
 from .armijo import backtrack
@@ -29,7 +29,7 @@ TRIALS_MOST = 40
 LEAVE = 0.1  # components whose violation is below this share of the largest wait
 
 
-class Block:
+class Block(Component):
     """One component, or several small ones: its features ``at`` (k,), and S, λC, Θ, Σ = Θ⁻¹, G = S − Σ and violations
     there, all (k, k).
 

@@ -14,6 +14,7 @@ const NEAR_DOT = 12; // pixels from which a dot is pointed at
 const LIFT = 0.3; // of the height: how far the largest row is lifted above the bar
 const NAMED = 7; // the largest rows have their names beside them
 const NAME_GAP = 8; // pixels between two names on one line, which otherwise read as one
+const NAME_HEIGHT = 13;
 const MAY_ENTER = 0;
 const PROVED_OUT = 1;
 const IS_IN = 2;
@@ -56,6 +57,12 @@ function ranked(levels) {
 export function stripSentence(strip) {
   const [open, safe, active] = strip.counts;
   return `${count(active)} in · ${count(open)} may enter · ${count(safe)} proved out`;
+}
+
+/** Whether two names (`left`, `right`, and the middle `y`) would touch, or read as one. */
+export function tooNear(one, other) {
+  const beside = one.left < other.right + NAME_GAP && one.right > other.left - NAME_GAP;
+  return beside && Math.abs(one.y - other.y) < NAME_HEIGHT;
 }
 
 export class ThresholdChart {
@@ -238,8 +245,9 @@ export class ThresholdChart {
       const width = context.measureText(text).width;
       const flip = dot.x + 8 + width > area.left + area.width;
       const left = flip ? dot.x - 8 - width : dot.x + 8;
-      if (taken.some((box) => left < box.right + NAME_GAP && left + width > box.left - NAME_GAP && Math.abs(box.y - dot.y) < 13)) continue;
-      taken.push({ left, right: left + width, y: dot.y });
+      const box = { left, right: left + width, y: dot.y };
+      if (taken.some((other) => tooNear(box, other))) continue;
+      taken.push(box);
       context.textAlign = "left";
       context.fillText(text, left, dot.y);
     }
