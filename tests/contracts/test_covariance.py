@@ -299,43 +299,94 @@ def test_small_components_are_worked_on_together_and_each_feature_once() -> None
     assert len(together(parts, 0)) == len(parts) and together([], 8) == []
 
 
+def pairs_of(problem: ss.CovarianceProblem, Theta: np.ndarray) -> tuple[Any, ...]:
+    """Σ, G, thresholds, rows, columns: what a descent over all entries takes."""
+    columns, rows = np.nonzero(np.tril(np.ones(Theta.shape)))
+    Sigma = inverse(cholesky(Theta))
+    return Sigma, problem.S - Sigma, problem.thresholds(), rows, columns
+
+
+def correlated() -> ss.CovarianceProblem:
+    """Twenty features, each like those before it."""
+    X = np.random.default_rng(2).standard_normal((60, 20))
+    return ss.CovarianceProblem(np.cov(X @ np.triu(np.full((20, 20), 0.3) + 0.7 * np.eye(20)), rowvar=False), lam=0.1)
+
+
 def test_the_compiled_descent_is_the_interpreted_one() -> None:
     problem = problem_on()
     Theta = best("plain").W + 0.1 * np.eye(P)
-    Sigma = inverse(cholesky(Theta))
-    columns, rows = np.nonzero(np.tril(np.ones((P, P))))
+    Sigma, G, Lam, rows, columns = pairs_of(problem, Theta)
     ends = []
     for run in (newton_descent, interpreted(newton_descent)):
-        new, U, report = Theta.copy(), np.zeros((P, P)), np.zeros(REPORT)
-        run(
-            Sigma,
-            problem.S - Sigma,
-            problem.thresholds(),
-            rows.copy(),
-            columns,
-            new,
-            U,
-            3,
-            0.0,
-            walk(rows.size, 7),
-            10**9,
-            report,
-        )
+        new, U, report = Theta.copy(), np.zeros(Theta.shape), np.zeros(REPORT)
+        run(Sigma, G, Lam, rows.copy(), columns, new, U, 3, 0.0, walk(rows.size, 7), 10**9, report)
         np.testing.assert_allclose(U, (new - Theta) @ Sigma, atol=1e-12)
         ends.append((new, report))
-    np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-12)
-    np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ends[0][0], ends[1][0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=1e-7, atol=1e-12)
+
+
+def test_a_descent_that_is_interrupted_goes_on_as_if_it_had_not_been() -> None:
+    problem = correlated()
+    Theta = problem.coefficients()
+    Sigma, G, Lam, rows, columns = pairs_of(problem, Theta)
+    ends = []
+    for most in (10**9, 1):
+        new, at, stops = Theta.copy(), walk(rows.size, 7), 0
+        args = (Sigma, G, Lam, rows.copy(), columns, new, np.zeros(Theta.shape), 3, 0.0, at, most, np.zeros(REPORT))
+        while not newton_descent(*args):
+            stops += 1
+        ends.append(new)
+        assert (stops > 2) == (most == 1)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-9, atol=1e-12)
+
+
+def test_single_precision_gives_the_same_direction_but_for_its_rounding() -> None:
+    problem = correlated()
+    Theta = problem.coefficients()
+    Sigma, G, Lam, rows, columns = pairs_of(problem, Theta)
+    moves = []
+    for number in (np.float32, np.float64):
+        new, U = Theta.copy(), np.zeros(Theta.shape, dtype=number)
+        model = (Sigma.astype(number), G, Lam, rows.copy(), columns, new, U)
+        newton_descent(*model, 3, 0.0, walk(rows.size, 7), 10**9, np.zeros(REPORT))
+        moves.append(new - Theta)
+    assert 0.0 < np.linalg.norm(moves[0] - moves[1]) <= 1e-4 * np.linalg.norm(moves[1])
+
+
+def test_a_direction_that_leads_nowhere_in_single_precision_is_sought_in_double(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+
+    def descent(Sigma: np.ndarray, G: Any, Lam: Any, rows: Any, columns: Any, new: np.ndarray, *rest: Any) -> bool:
+        seen.append(Sigma.dtype)
+        if Sigma.dtype == np.float64:
+            return bool(newton_descent(Sigma, G, Lam, rows, columns, new, *rest))
+        new += np.sign(G) * 0.01 * new.diagonal().min()  # uphill
+        return True
+
+    monkeypatch.setattr(quic, "newton_descent", descent)
+    result = ss.solve(correlated(), "quic", tol=1e-10, max_iter=100)
+    assert result.relative_gap <= 1e-10
+    assert seen[0] == np.float32 and set(seen[1:]) == {np.dtype(np.float64)}
+
+
+def test_single_precision_inside_reaches_the_accuracy_of_double_on_scales_far_apart() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 20)) * np.logspace(-1.5, 1.5, 20) + rng.normal(size=(30, 1))
+    result = ss.solve(ss.CovarianceProblem(np.cov(X, rowvar=False), lam=0.1), "quic", tol=1e-11, max_iter=5000)
+    assert np.linalg.cond(result.W) > 1e3 and result.relative_gap <= 1e-11
 
 
 def test_a_sweep_visits_every_pair_once_whatever_the_order() -> None:
     problem = problem_on()
     Theta = best("plain").W + 0.1 * np.eye(P)
-    Sigma = inverse(cholesky(Theta))
-    columns, rows = np.nonzero(np.tril(np.ones((P, P))))
+    Sigma, G, Lam, rows, columns = pairs_of(problem, Theta)
     ends, seeds = [], []
     for seed in (1, 2):
         mixed, new, report = rows.copy(), Theta.copy(), np.zeros(REPORT)
-        args = (Sigma, problem.S - Sigma, problem.thresholds(), mixed, columns, new, np.zeros((P, P)))
+        args = (Sigma, G, Lam, mixed, columns, new, np.zeros((P, P)))
         at = walk(rows.size, seed)
         assert newton_descent(*args, 1, 0.0, at, 10**9, report)
         seeds.append(int(at.at[SEED]))

@@ -3,6 +3,9 @@
 The model at Θ is tr(GD) + ½tr(ΣDΣD) + Σ Λ_ij|Θ_ij + D_ij| with Σ = Θ⁻¹, G = S − Σ. Both halves of a symmetric matrix
 move together, so a coordinate is a pair (i, j), i ≤ j. With U = DΣ kept up to date, its slope is
 b = G_ij + σ_iᵀU_j, its curvature a = Σ_ij² + Σ_iiΣ_jj (Σ_ii² on the diagonal): O(p) a step.
+
+Σ and U may be in single precision: a step then reads half the memory, and the direction is wrong by a share that the
+next Newton step removes. What is added up stays in double precision: G, the thresholds, Θ + D.
 """
 
 from __future__ import annotations
@@ -28,25 +31,12 @@ from .coordinates import (
 
 @helper
 def slope_of(Sigma, u, i):  # type: ignore[no-untyped-def]
-    """σ_iᵀu. Eight sums at a time, which do not wait for each other."""
+    """σ_iᵀu. A plain loop: sums written out side by side keep the compiler from taking several numbers at a time."""
     s = Sigma[i]
-    p = u.size
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-    q = 0
-    while q + 7 < p:
-        a0 += s[q] * u[q]
-        a1 += s[q + 1] * u[q + 1]
-        a2 += s[q + 2] * u[q + 2]
-        a3 += s[q + 3] * u[q + 3]
-        a4 += s[q + 4] * u[q + 4]
-        a5 += s[q + 5] * u[q + 5]
-        a6 += s[q + 6] * u[q + 6]
-        a7 += s[q + 7] * u[q + 7]
-        q += 8
-    while q < p:
-        a0 += s[q] * u[q]
-        q += 1
-    return ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7))
+    total = Sigma.dtype.type(0.0)
+    for q in range(u.size):
+        total += s[q] * u[q]
+    return total
 
 
 @helper
@@ -62,30 +52,60 @@ def starts_of(columns, starts):  # type: ignore[no-untyped-def]
 
 
 @helper
+def add_row(to, length, by):  # type: ignore[no-untyped-def]
+    """to += length·by."""
+    for q in range(to.size):
+        to[q] += length * by[q]
+
+
+@helper
 def move_pair(Sigma, u, U, i, j, z):  # type: ignore[no-untyped-def]
     """U = DΣ, and u, a copy of its column j, after the entries (i, j) and (j, i) of D have moved by z."""
-    p = u.size
-    u[i] += z * Sigma[j, j]
-    for q in range(p):
-        U[i, q] += z * Sigma[j, q]
+    length = Sigma.dtype.type(z)
+    u[i] += length * Sigma[j, j]
+    add_row(U[i], length, Sigma[j])
     if i != j:
-        u[j] += z * Sigma[i, j]
-        for q in range(p):
-            U[j, q] += z * Sigma[i, q]
+        u[j] += length * Sigma[j, i]
+        add_row(U[j], length, Sigma[i])
+
+
+@helper
+def next_seed(seed):  # type: ignore[no-untyped-def]
+    """Return the seed after this one; its bits from the ninth on are random enough to choose by."""
+    return (seed * 1103515245 + 12345) % 2147483648
+
+
+@helper
+def curvature(Sigma, i, j):  # type: ignore[no-untyped-def]
+    """Curvature of the model along (i, j)."""
+    own = float(Sigma[j, i])
+    return float(Sigma[i, i]) * float(Sigma[j, j]) + (own * own if i != j else 0.0)
+
+
+@helper
+def pair_step(Sigma, G, Lam, new, u, i, j):  # type: ignore[no-untyped-def]
+    """The entry that minimises the model along (i, j), and the violation there. Matrices are read along row j, which
+    stays in the cache from pair to pair."""
+    b = G[j, i] + slope_of(Sigma, u, i)
+    curve = curvature(Sigma, i, j)
+    old = new[j, i]
+    t = Lam[j, i]
+    return soft(old - b / curve, t / curve), off_by(b, old, t)
 
 
 @kernel
 def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, walk, most, report):
     """Sweeps over the pairs (rows, columns) until the model is solved to a share of its violation, or ``sweeps`` are
-    done. Columns come in random order, and so do the pairs of a column: a fixed order stalls on correlated data. It
-    stops between two columns after about ``most`` flops; returns whether it is at its end.
+    done. Columns come in random order, and so do the pairs of a column: a fixed order stalls on correlated data, and
+    so do panels of columns, which would be quicker to read. It stops between two columns after about ``most`` flops;
+    returns whether it is at its end.
 
     Sigma, G, Lam : (p, p), symmetric · rows ≤ columns : (s,), in the order of the columns; the rows of a column change
     places · new (p, p), Θ on entry, Θ + D on return, so that what ends at zero is zero exactly · U (p, p), zeros on
     entry, DΣ on return · walk : for s coordinates, with the seed of the order
     """
     p = Sigma.shape[0]
-    u = np.empty(p)  # column j of U: read for every pair of the column, and too scattered to be read there
+    u = np.empty(p, dtype=U.dtype)  # column j of U: read for every pair, and too scattered to be read there
     starts = np.empty(p + 1, dtype=np.int64)
     count = starts_of(columns, starts)
     order, at, sums = walk.order, walk.at, walk.sums  # the order is one of the columns: as many of its first places
@@ -100,7 +120,7 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, walk, mo
                 at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, moved, seed
                 sums[TOTAL] = total
                 return False
-            seed = (seed * 1103515245 + 12345) % 2147483648
+            seed = next_seed(seed)
             other = place + (seed >> 8) % (count - place)
             group = order[other]
             order[other] = order[place]
@@ -110,26 +130,21 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, walk, mo
             for q in range(p):
                 u[q] = U[q, j]
             for a in range(starts[group], stop):
-                seed = (seed * 1103515245 + 12345) % 2147483648
-                c = a + (seed >> 8) % (stop - a)
-                i = rows[c]
-                rows[c] = rows[a]
+                seed = next_seed(seed)
+                other = a + (seed >> 8) % (stop - a)
+                i = rows[other]
+                rows[other] = rows[a]
                 rows[a] = i
-                b = G[i, j] + slope_of(Sigma, u, i)
-                curve = Sigma[i, i] * Sigma[j, j]
-                if i != j:
-                    curve += Sigma[i, j] * Sigma[i, j]
-                old = new[i, j]
-                wrong = off_by(b, old, Lam[i, j])
+                found, wrong = pair_step(Sigma, G, Lam, new, u, i, j)
                 total += wrong * wrong
-                z = soft(old - b / curve, Lam[i, j] / curve) - old
                 done += 2.0 * p
-                if z != 0.0:
+                old = new[j, i]
+                if found != old:
                     moved += 1
                     done += 4.0 * p
-                    new[i, j] = soft(old - b / curve, Lam[i, j] / curve)
-                    new[j, i] = new[i, j]
-                    move_pair(Sigma, u, U, i, j, z)
+                    new[i, j] = found
+                    new[j, i] = found
+                    move_pair(Sigma, u, U, i, j, found - old)
         report[SWEEPS] += 1.0
         report[STEPS] += rows.size
         report[FLOPS] += rows.size * (2.0 * p + 12.0) + moved * 4.0 * p
@@ -153,13 +168,11 @@ def hessian_product(Sigma, rows, columns, P, V, out):
     for a in range(rows.size):
         i = rows[a]
         j = columns[a]
-        z = P[a]
-        for q in range(p):
-            V[i, q] += z * Sigma[j, q]
+        z = V.dtype.type(P[a])
+        add_row(V[i], z, Sigma[j])
         if i != j:
-            for q in range(p):
-                V[j, q] += z * Sigma[i, q]
-    u = np.empty(p)
+            add_row(V[j], z, Sigma[i])
+    u = np.empty(p, dtype=Sigma.dtype)
     last = -1
     for a in range(rows.size):
         j = columns[a]
@@ -207,7 +220,7 @@ def support_descent(Sigma, G, Lam, rows, columns, new, U, steps, share, report):
     R = np.empty(s)
     diagonal = np.empty(s)
     weight = np.empty(s)  # an entry off the diagonal stands for two
-    u = np.empty(p)
+    u = np.empty(p, dtype=Sigma.dtype)
     last = -1
     k = 0
     for a in range(rows.size):
@@ -221,16 +234,14 @@ def support_descent(Sigma, G, Lam, rows, columns, new, U, steps, share, report):
             at_rows[k] = i
             at_columns[k] = j
             R[k] = -(G[i, j] + slope_of(Sigma, u, i) + (Lam[i, j] if new[i, j] > 0.0 else -Lam[i, j]))
-            diagonal[k] = Sigma[i, i] * Sigma[j, j]
-            if i != j:
-                diagonal[k] += Sigma[i, j] * Sigma[i, j]
+            diagonal[k] = curvature(Sigma, i, j)
             weight[k] = 1.0 if i == j else 2.0
             k += 1
     # Loops and not expressions of arrays, which take seconds to compile.
     move = np.zeros(s)
     P = np.empty(s)
     Q = np.empty(s)
-    V = np.empty((p, p))
+    V = np.empty((p, p), dtype=U.dtype)
     rho = 0.0
     for k in range(s):
         P[k] = R[k] / diagonal[k]

@@ -9,9 +9,11 @@ repeat for each component of the problem (those of few features together):
     Θ ← Θ + αD by Armijo's rule; a Cholesky factor exists exactly where Θ + αD is positive definite
 Iteration k makes at most 1 + k/2 sweeps, because far from the solution few are enough, and fewer once the model is
 solved to a tenth of its violation. Columns come in random order, and so do the entries of a column: the order of the
-columns stalls where S is ill-conditioned. With cg_steps (this project's addition), sweeps that did not solve the model
-and hardly changed which entries are in use are followed by conjugate gradients on these, up to the first change of a
-sign.
+columns stalls where S is ill-conditioned.
+
+Two additions of this project. Σ and DΣ are in single precision, half the memory to read, and in double precision on a
+component once a direction did not lead down. With cg_steps, sweeps that did not solve the model and hardly changed
+which entries are in use are followed by conjugate gradients on these, up to the first change of a sign.
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ GROWTH = 0.5
 SOLVED = 0.1  # sweeps end when the violation of the model has fallen to this share of that of the first sweep
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before conjugate gradients
 SUPPORT_SOLVED = 0.01  # conjugate gradients end when their residual has fallen to this share
+
+# Precision of the model on a component: single until a direction leads nowhere, which may be the rounding.
+SINGLE, DOUBLE = np.float32, np.float64
 
 
 @settings
@@ -58,22 +63,24 @@ class QUIC(CovarianceSolver):
         free = (block.Theta != 0.0) | (block.violation > 0.0)
         columns, rows = np.divmod(np.flatnonzero(np.tril(free)), block.at.size)  # by columns j, then rows i ≤ j
         block.works_on(rows, columns)
-        new, U = block.Theta.copy(), np.zeros_like(block.Theta)
-        taken, seed = block.memory or (0, 1)
+        taken, seed, number = block.memory or (0, 1, SINGLE)
+        Sigma, new, U = block.Sigma.astype(number), block.Theta.copy(), np.zeros(block.Theta.shape, dtype=number)
         sweeps = min(self.sweeps, 1 + int(taken * GROWTH))
-        model, at = (block.Sigma, block.G, block.Lam, rows, columns, new, U), walk(rows.size, seed)
+        model, at = (Sigma, block.G, block.Lam, rows, columns, new, U), walk(rows.size, seed)
         to_the_end(lambda: bool(newton_descent(*model, sweeps, SOLVED, at, WORK, report)))
-        block.memory = taken + 1, int(at.at[SEED])
         changed = np.count_nonzero((new != 0.0) != (block.Theta != 0.0))
         if self.cg_steps and report[SWEEPS] >= sweeps and changed <= SETTLED * np.count_nonzero(new):
-            support_descent(
-                block.Sigma, block.G, block.Lam, rows, columns, new, U, self.cg_steps, SUPPORT_SOLVED, report
-            )
-        return block.descend(new)
+            support_descent(*model, self.cg_steps, SUPPORT_SOLVED, report)
+        size, trials = block.descend(new)
+        block.memory = taken + 1, int(at.at[SEED]), number if size > 0.0 else DOUBLE
+        return size, trials
 
     def precompile(self, tiny: Any, problem: Any) -> State:
         state = self.init(tiny)
-        for _ in range(2):  # the second does not change what is in use, and one sweep leaves something to solve
+        # The second does not change what is in use, and one sweep leaves something to solve.
+        for number in (SINGLE, SINGLE, DOUBLE):
+            for block in state.blocks or ():
+                block.memory = 0, 1, number
             dataclasses.replace(self, sweeps=1).step(tiny, state)
         return state
 
