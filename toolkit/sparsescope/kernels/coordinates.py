@@ -154,24 +154,11 @@ def curvature_along(columns, j, k, C):  # type: ignore[no-untyped-def]
 
 @helper
 def slope_along(columns, j, k, R):  # type: ignore[no-untyped-def]
-    """Σ_i x_ij R_ik: the slope of the loss's model along entry (j, k). Four sums at a time, which do not wait for each
-    other."""
-    p = columns.start(j)
-    end = columns.stop(j)
-    one = 0.0
-    two = 0.0
-    three = 0.0
-    four = 0.0
-    while p + 3 < end:
-        one += columns.entry(p, j) * R[columns.row(p, j), k]
-        two += columns.entry(p + 1, j) * R[columns.row(p + 1, j), k]
-        three += columns.entry(p + 2, j) * R[columns.row(p + 2, j), k]
-        four += columns.entry(p + 3, j) * R[columns.row(p + 3, j), k]
-        p += 4
-    while p < end:
-        one += columns.entry(p, j) * R[columns.row(p, j), k]
-        p += 1
-    return (one + two) + (three + four)
+    """Σ_i x_ij R_ik: the slope of the loss's model along entry (j, k)."""
+    total = 0.0
+    for p in range(columns.start(j), columns.stop(j)):
+        total += columns.entry(p, j) * R[columns.row(p, j), k]
+    return total
 
 
 @helper
