@@ -84,9 +84,10 @@ def test_many_classes_end_at_the_limit_of_steps(monkeypatch: pytest.MonkeyPatch)
         return found
 
     monkeypatch.setattr(null_programs._Flows, "solve", counted)
-    monkeypatch.setattr(null_programs, "FEW_FLOWS", 10_000)  # no central path
+    monkeypatch.setattr(null_programs, "FEW_FLOWS", 10_000)  # programmes first
+    monkeypatch.setattr(null_programs, "between", lambda *given: None)  # and no central path after them
     monkeypatch.setattr(null_programs, "MOST_WORK", 100_000_000)  # a seventh, for a quick test
-    assert 0.0 < problem.lam_max_slack < 1.0 and len(steps) > 1 and sum(steps) <= 100_000_000
+    assert 0.0 < problem.lam_max_slack < 1.0 and len(steps) > 1 and sum(steps) <= 100_000_000 + null_programs.FIRST_WORK
 
 
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])

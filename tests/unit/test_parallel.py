@@ -11,7 +11,7 @@ import pytest
 import sparsescope as ss
 from helpers import digits, text
 from sparsescope.runs.stopping import Iterations
-from sparsescope.solvers import ParallelBCD
+from sparsescope.solvers import ParallelBCD, parallel_bcd
 from sparsescope.solvers.parallel_bcd import cores, together
 
 two_cores = pytest.mark.skipif(cores() < 2, reason="one core only: two threads are refused here")
@@ -35,6 +35,26 @@ def test_the_result_depends_on_the_number_of_threads_and_the_seed_only(data: str
         assert objectives(problem, ParallelBCD(threads=2)) == first
     assert objectives(problem, ParallelBCD(threads=2, seed=1)) != first
     assert objectives(problem, ParallelBCD(threads=1)) != first
+
+
+@two_cores
+@pytest.mark.parametrize("data", ["digits", "text"])
+def test_tasks_that_run_one_after_the_other_give_the_same_result(monkeypatch: pytest.MonkeyPatch, data: str) -> None:
+    problem, threads = on(data), set()
+    part = ParallelBCD._part
+
+    def watched(*args: object) -> object:
+        threads.add(threading.current_thread().name)
+        return part(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ParallelBCD, "_part", watched)
+    found = []
+    for alone, count in ((0.0, 2), (np.inf, 1)):
+        threads.clear()
+        monkeypatch.setattr(parallel_bcd, "ALONE", alone)
+        found.append(objectives(problem, ParallelBCD(threads=2)))
+        assert len(threads) == count
+    assert found[0] == found[1]
 
 
 @two_cores

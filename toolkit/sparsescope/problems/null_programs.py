@@ -11,7 +11,7 @@ With more samples and classes a central path gives both bounds (null_path.py): i
 It also finds U with XᵀU = 0: then no weights lower the loss, and λ_max is 0.
 
 With polyhedral penalties (ℓ1, ℓ1/ℓ∞) the two meet after a few rounds; with round ones (ℓ1/ℓ2) they approach each other
-slowly, and the central path ends it there, too.
+slowly, and the central path ends it there, too. Where that path gives up, the planes go on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ import scipy.sparse as sp
 from .null_path import between
 
 MOST_FLOWS = 6000  # rows by labels above which no programme is solved
-MOST_WORK = 700_000_000  # steps of the simplex method times numbers of the programme, of all together: 1 or 2 CPU s
+# Steps of the simplex method times numbers of the programme, of all together: before a central path is tried (about .1
+# CPU s), and where that one gives up.
+FIRST_WORK, MOST_WORK = 50_000_000, 700_000_000
 FEW_FLOWS = 1000  # rows by labels above which a central path is followed
 MET = 5e-7  # share at which its bounds have met
 CUTS = 64  # new ones from a point
@@ -83,33 +85,53 @@ def _bounded(problem: Any, regulariser: Any, U: np.ndarray, nothing: float) -> C
     if found is not None and (not few or found[1] <= nothing):
         lower, upper = found
         return Critical(upper, min(max(1.0 - lower / upper, 0.0), 1.0))
-    flows = _Flows(problem, *faces)
-    lower, left, cuts, best = 0.0, MOST_WORK, sp.csr_array((0, flows.count)), G
-    points = [G]
-    while upper - lower > CLOSE * upper and upper > nothing:
-        new = [_cuts(problem, regulariser, point, max(lower, 0.5 * upper), flows) for point in points]
-        cuts = sp.vstack([cuts, *new]).tocsr()
-        solved = flows.solve(cuts, left)
-        if solved is None:
-            break
-        t, V, tight, done = solved
-        left -= done
-        if t > lower:  # else cuts that are dropped might come back for ever
-            cuts = cuts[tight]
-        lower = max(lower, t)
-        G = np.ascontiguousarray((problem.design.matrix.T @ V).astype(np.float64)) / n
-        # Beside the solution of the programme, a point between it and the best one so far is cut off (Ben-Ameur and
-        # Neto 2007): corners of the programme are far from the solution where Ω° is round.
-        points = [G, np.ascontiguousarray(BETWEEN * best + (1.0 - BETWEEN) * G)]
-        for point in points:
-            value = float(regulariser.zero_threshold(point))
-            if value < upper:
-                upper, best = value, point
-    if upper - lower > MET * upper and upper > nothing:  # planes approach a round norm slowly: the path ends it
-        ended = between(problem, regulariser, faces, upper, MET, nothing)
+    planes = _Planes(problem, regulariser, faces, G, upper, nothing)
+    if not planes.approach(min(FIRST_WORK, MOST_WORK)):  # planes approach a round norm slowly: the path ends it
+        ended = between(problem, regulariser, faces, planes.upper, MET, nothing)
         if ended is not None:
-            lower, upper = max(lower, ended[0]), min(upper, ended[1])
-    return Critical(upper, min(max(1.0 - lower / upper, 0.0), 1.0))
+            planes.lower, planes.upper = max(planes.lower, ended[0]), min(planes.upper, ended[1])
+        else:
+            planes.approach(MOST_WORK)
+    return Critical(planes.upper, min(max(1.0 - planes.lower / planes.upper, 0.0), 1.0))
+
+
+class _Planes:
+    """Cutting planes and the bounds that they have found so far, from G = XᵀU/n with the bound ``upper``."""
+
+    def __init__(
+        self, problem: Any, regulariser: Any, faces: tuple[Any, ...], G: np.ndarray, upper: float, nothing: float
+    ) -> None:
+        self.problem, self.regulariser, self.nothing = problem, regulariser, nothing
+        self.flows = _Flows(problem, *faces)
+        self.cuts = sp.csr_array((0, self.flows.count))
+        self.lower, self.upper = 0.0, upper
+        self.best, self.points = G, [G]
+
+    def approach(self, work: int) -> bool:
+        """Bring the bounds together with at most so much work; returns whether they have met, or are below what is
+        looked for."""
+        problem, zero_threshold = self.problem, self.regulariser.zero_threshold
+        while self.upper - self.lower > CLOSE * self.upper and self.upper > self.nothing:
+            above = max(self.lower, 0.5 * self.upper)
+            new = [_cuts(problem, self.regulariser, point, above, self.flows) for point in self.points]
+            self.cuts = sp.vstack([self.cuts, *new]).tocsr()
+            solved = self.flows.solve(self.cuts, work)
+            if solved is None:
+                return self.upper - self.lower <= MET * self.upper
+            t, V, tight, done = solved
+            work -= done
+            if t > self.lower:  # else cuts that are dropped might come back for ever
+                self.cuts = self.cuts[tight]
+            self.lower = max(self.lower, t)
+            G = np.ascontiguousarray((problem.design.matrix.T @ V).astype(np.float64)) / problem.n
+            # Beside the solution of the programme, a point between it and the best one so far is cut off (Ben-Ameur and
+            # Neto 2007): corners of the programme are far from the solution where Ω° is round.
+            self.points = [G, np.ascontiguousarray(BETWEEN * self.best + (1.0 - BETWEEN) * G)]
+            for point in self.points:
+                value = float(zero_threshold(point))
+                if value < self.upper:
+                    self.upper, self.best = value, point
+        return True
 
 
 class _Flows:

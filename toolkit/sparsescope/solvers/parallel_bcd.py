@@ -38,6 +38,7 @@ from .shared.in_parts import stops_of
 STRETCHES = 6  # of an iteration, at first; the threads meet after each
 LONGER = 1.1  # growth of a stretch after it went well; it is halved if it did not
 LONGEST = 3  # stretches of an iteration, at least
+ALONE = 20_000  # numbers below which tasks run one after the other: waking a thread takes longer. The result is the same
 
 
 def cores() -> int:
@@ -53,9 +54,12 @@ def _helpers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="sparsescope-blocks")
 
 
-def together(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Results of all tasks: the first one runs in the calling thread. An exception in any of them is raised here, when
-    all have ended: none writes into the state any more."""
+def together(tasks: Sequence[Callable[[], Any]], numbers: float = np.inf) -> list[Any]:
+    """Results of all tasks, which look at so many numbers: the first one runs in the calling thread, and where these are
+    few, all of them do. An exception in any of them is raised here, when all have ended: none writes into the state any
+    more."""
+    if numbers < ALONE:
+        return [task() for task in tasks]
     waiting = [_helpers().submit(task) for task in tasks[1:]]
     try:
         first = tasks[0]()
@@ -185,15 +189,17 @@ class ParallelBCD(Solver):
         stops = [stops_of(problem.design, problem.m, rows) for rows in shares]
         longest = max(len(own) for own in stops)
         done: list[Swept] = []
-        together([functools.partial(self._copy, state, t) for t in range(len(shares))])
+        together([functools.partial(self._copy, state, t) for t in range(len(shares))], state.ZT.size)
         pause()
         for turn in range(longest):
             parts = [
                 rows[own[turn - 1] if turn else 0 : own[turn]] if turn < len(own) else rows[:0]
                 for rows, own in zip(shares, stops, strict=True)
             ]
+            entries = sum(int(problem.design.column_counts[part].sum()) for part in parts)
             swept = together(
-                [functools.partial(self._part, problem, state, t, part, constants) for t, part in enumerate(parts)]
+                [functools.partial(self._part, problem, state, t, part, constants) for t, part in enumerate(parts)],
+                entries * problem.m,
             )
             done = [both(old, new) for old, new in zip(done, swept, strict=True)] if done else swept
             pause()
@@ -232,7 +238,8 @@ class ParallelBCD(Solver):
                             meet, state.Z, state.ZT, use, *problem.terms, first, last, state.next_Z, state.next_kept
                         )
                         for first, last in zip(state.shares[:-1], state.shares[1:], strict=True)
-                    ]
+                    ],
+                    state.ZT.size,
                 )
             )
             / problem.n
