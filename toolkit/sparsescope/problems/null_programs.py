@@ -114,14 +114,13 @@ class _Planes:
         while self.upper - self.lower > CLOSE * self.upper and self.upper > self.nothing:
             above = max(self.lower, 0.5 * self.upper)
             new = [_cuts(problem, self.regulariser, point, above, self.flows) for point in self.points]
-            self.cuts = sp.vstack([self.cuts, *new]).tocsr()
-            solved = self.flows.solve(self.cuts, work)
+            cuts = sp.vstack([self.cuts, *new]).tocsr()
+            solved = self.flows.solve(cuts, work)
             if solved is None:
                 return self.upper - self.lower <= MET * self.upper
             t, V, tight, done = solved
             work -= done
-            if t > self.lower:  # else cuts that are dropped might come back for ever
-                self.cuts = self.cuts[tight]
+            self.cuts = cuts[tight] if t > self.lower else cuts  # cuts that are dropped might else come back for ever
             self.lower = max(self.lower, t)
             G = np.ascontiguousarray((problem.design.matrix.T @ V).astype(np.float64)) / problem.n
             # Beside the solution of the programme, a point between it and the best one so far is cut off (Ben-Ameur and
