@@ -62,26 +62,46 @@ def test_quoted_code_is_in_the_source(path: Path) -> None:
         assert match["code"] in source, f"{path.name} quotes what {match['path']} no longer says:\n{match['code']}"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [  # what the page of the papers shows is met by the tests of the experiments
-        pytest.param(p, id=p.name, marks=pytest.mark.slow if p.name == "papers.md" else ())
-        for p in PAGES
-        if RUN.search(p.read_text(encoding="utf-8"))
-    ],
-)
-def test_examples_run(path: Path, tmp_path: Path) -> None:
-    """All examples of a page as one program, in a new process: what they register must not stay.
+def module_of(path: Path) -> str:
+    """Return the name of the module that holds the examples of a page."""
+    return "example_" + path.stem.replace("-", "_")
 
-    The program is imported: kernels of parts in a module are kept on disk, those of parts in a script never are.
+
+def run_examples(pages: list[Path], folder: Path) -> None:
+    """All examples of each page as one module, imported one after the other in a new process.
+
+    They are imported: kernels of parts in a module are kept on disk, those of parts in a script never are.
     """
-    module = "example_" + path.stem.replace("-", "_")
-    code = "\n".join(match["code"] for match in RUN.finditer(path.read_text(encoding="utf-8")))
-    (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "toolkit"), str(tmp_path)))}
-    done = subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True, text=True, timeout=300,
-                          cwd=tmp_path, env=variables, check=False)  # fmt: skip
+    for path in pages:
+        code = "\n".join(match["code"] for match in RUN.finditer(path.read_text(encoding="utf-8")))
+        (folder / f"{module_of(path)}.py").write_text(code, encoding="utf-8")
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "toolkit"), str(folder)))}
+    program = f"import {', '.join(module_of(path) for path in pages)}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300,
+                          cwd=folder, env=variables, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+# What the page of the papers shows is met by the tests of the experiments.
+WITH_EXAMPLES = [path for path in PAGES if RUN.search(path.read_text(encoding="utf-8")) and path.stem != "papers"]
+REGISTERING = [path for path in WITH_EXAMPLES if path.stem.startswith("adding-") or path.stem == "own-parts"]
+
+
+def test_examples_run(tmp_path: Path) -> None:
+    """Those that register nothing, which the next page could meet, share a process: it takes a second to begin."""
+    together = [path for path in WITH_EXAMPLES if path not in REGISTERING]
+    assert len(together) > 5
+    run_examples(together, tmp_path)
+
+
+@pytest.mark.parametrize("path", REGISTERING, ids=lambda p: p.name)
+def test_examples_that_register_parts_run(path: Path, tmp_path: Path) -> None:
+    run_examples([path], tmp_path)
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_papers_run(tmp_path: Path) -> None:
+    run_examples([ROOT / "docs" / "papers.md"], tmp_path)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)

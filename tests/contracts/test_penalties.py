@@ -74,7 +74,7 @@ def test_prox_minimises_a_strongly_convex_function(penalty: Any, m: int) -> None
 def test_prox_agrees_with_a_numerical_minimiser(penalty: Any) -> None:
     for v, tau in rows(2, 6):
         cost = lambda w, v=v, tau=tau: 0.5 * ((w - v) ** 2).sum() + tau * penalty_rows(penalty, w[None])[0]  # noqa: E731
-        options = {"xatol": 1e-9, "fatol": 1e-14, "maxiter": 2000}
+        options = {"xatol": 1e-9, "fatol": 1e-14, "maxiter": 400}
         found = min(
             (minimize(cost, start, method="Nelder-Mead", options=options) for start in (v, np.zeros(2), 0.5 * v + 0.1)),
             key=lambda f: f.fun,

@@ -1,6 +1,6 @@
 """Every door under cases that hypothesis makes up, and what once failed.
 
-20 s of them here, a minute in CI, an hour with `make fuzz`.
+20 s of them here, an hour with `make fuzz`.
 
 ``SPARSESCOPE_FUZZ_SECONDS`` is the time for all doors together, ``SPARSESCOPE_FUZZ_SEED`` the first seed (0 here: the
 same cases each time; `make fuzz` takes another one each time and prints it).
