@@ -38,7 +38,9 @@ from .shared.in_parts import stops_of
 STRETCHES = 6  # of an iteration, at first; the threads meet after each
 LONGER = 1.1  # growth of a stretch after it went well; it is halved if it did not
 LONGEST = 3  # stretches of an iteration, at least
-ALONE = 20_000  # numbers below which tasks run one after the other: waking a thread takes longer. The result is the same
+ALONE = (
+    20_000  # numbers below which tasks run one after the other: waking a thread takes longer. The result is the same
+)
 
 
 def cores() -> int:
@@ -55,9 +57,9 @@ def _helpers() -> ThreadPoolExecutor:
 
 
 def together(tasks: Sequence[Callable[[], Any]], numbers: float = np.inf) -> list[Any]:
-    """Results of all tasks, which look at so many numbers: the first one runs in the calling thread, and where these are
-    few, all of them do. An exception in any of them is raised here, when all have ended: none writes into the state any
-    more."""
+    """Results of all tasks, which look at so many numbers: the first one runs in the calling thread, and where these
+    are few, all of them do. An exception in any of them is raised here, when all have ended: none writes into the state
+    any more."""
     if numbers < ALONE:
         return [task() for task in tasks]
     waiting = [_helpers().submit(task) for task in tasks[1:]]
