@@ -68,7 +68,7 @@ def module_of(path: Path) -> str:
 
 
 def run_examples(pages: list[Path], folder: Path) -> None:
-    """All examples of each page as one module, imported one after the other in a new process.
+    """Run the examples of each page, as one module, one after the other in a new process.
 
     They are imported: kernels of parts in a module are kept on disk, those of parts in a script never are.
     """
