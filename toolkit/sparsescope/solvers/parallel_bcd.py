@@ -57,9 +57,9 @@ def _helpers() -> ThreadPoolExecutor:
 
 
 def together(tasks: Sequence[Callable[[], Any]], numbers: float = np.inf) -> list[Any]:
-    """Results of all tasks, which look at so many numbers: the first one runs in the calling thread, and where these
-    are few, all of them do. An exception in any of them is raised here, when all have ended: none writes into the state
-    any more."""
+    """Results of all tasks; ``numbers``: how many they look at. The first task runs in the calling thread, all of them
+    where the numbers are few. An exception in any of them is raised here, when all have ended: none writes into the
+    state any more."""
     if numbers < ALONE:
         return [task() for task in tasks]
     waiting = [_helpers().submit(task) for task in tasks[1:]]
