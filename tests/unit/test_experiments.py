@@ -22,6 +22,7 @@ import sparsescope as ss
 from sparsescope import cli
 from sparsescope.experiments import (
     PAPERS,
+    Case,
     Claim,
     Experiment,
     Finding,
@@ -36,6 +37,7 @@ from sparsescope.experiments import (
     runs,
 )
 from sparsescope.experiments import load_paper as load
+from sparsescope.experiments.base import EVERYWHERE
 from sparsescope.experiments.conduct import conduct
 from sparsescope.experiments.paper1 import protocol
 from sparsescope.experiments.paper1.objectives import compare_objectives
@@ -229,7 +231,7 @@ def made_paper(run: Callable[..., pd.DataFrame]) -> Paper:
 
     def judged(tables: Any) -> list[Finding]:
         top = int(tables["counts"]["k"].max())
-        return [Finding("hand", top > 1, f"up to {top}")]
+        return [Finding(Case.on("hand"), top > 1, f"up to {top}")]
 
     return Paper(
         number=9, title="Counting <to> two", question="does it count?", reference="nobody", data=("iris",),
@@ -382,7 +384,7 @@ def test_the_opening_counts_the_claims() -> None:
     paper, facts = load(1), pd.DataFrame([{"data": "made", "n": 3, "d": 2, "classes": 2}])
     cases = [[True], [True, False], [False], [False], [None]]
     verdicts = [
-        Verdict(claim, tuple(Finding("", holds, "") for holds in case))
+        Verdict(claim, tuple(Finding(EVERYWHERE, holds, "") for holds in case))
         for claim, case in zip(paper.claims, cases, strict=False)
     ]
     *_, data, total = output.opening(paper, facts, verdicts)

@@ -25,7 +25,7 @@ from paper1_tables import (
     without_logistic,
 )
 
-from sparsescope.experiments import Claim, Finding, Verdict, load_paper
+from sparsescope.experiments import Case, Claim, Finding, Verdict, load_paper
 from sparsescope.experiments.output import verdict_lines
 from sparsescope.experiments.paper1 import protocol, reading
 from sparsescope.experiments.paper1.comparison import complete
@@ -92,7 +92,7 @@ def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -
 
 @pytest.mark.parametrize("name", CASES)
 def test_findings_name_their_case(name: str) -> None:
-    assert all(f.case.startswith("hand") for f in claim(name).judge(CASES[name][0]))
+    assert all(f.case.data == ("hand",) for f in claim(name).judge(CASES[name][0]))
 
 
 def test_iterations_that_did_not_end_count_for_what_they_show() -> None:
@@ -157,7 +157,7 @@ def test_table2_has_the_papers_layout() -> None:
 
 def test_verdicts_add_up() -> None:
     some = claim("eta0")
-    yes, no, open_ = (Finding("a", value, "1") for value in (True, False, None))
+    yes, no, open_ = (Finding(Case.on("a"), value, "1") for value in (True, False, None))
     assert Verdict(some, (yes, yes, open_)).word == HOLDS
     assert Verdict(some, (no, open_)).word == FAILS
     assert Verdict(some, (open_,)).word == OPEN
@@ -165,19 +165,21 @@ def test_verdicts_add_up() -> None:
 
 
 def test_a_claim_that_is_exceeded_says_so() -> None:
-    found = Verdict(claim("eta0"), (Finding("a", True, "12×", exceeded=True), Finding("b", None, "")))
+    found = Verdict(claim("eta0"), (Finding(Case.on("a"), True, "12×", exceeded=True), Finding(Case.on("b"), None, "")))
     assert found.word == "holds, by more than claimed" and found.lines[0] == "a: holds, by more than claimed: 12×"
-    assert Verdict(claim("eta0"), (Finding("a", False, "12×", exceeded=True),)).word == FAILS
+    assert Verdict(claim("eta0"), (Finding(Case.on("a"), False, "12×", exceeded=True),)).word == FAILS
 
 
 def test_a_claim_that_is_judged_on_some_of_the_data_names_them() -> None:
-    def on(*cases: tuple[str, bool | None]) -> Verdict:
+    def on(*cases: tuple[Case, bool | None]) -> Verdict:
         return Verdict(claim("eta0"), tuple(Finding(case, holds, "1") for case, holds in cases))
 
-    both = on(("wine, λ = 1", True), ("digits and wine", True))
+    both = on((Case.on("wine", "λ = 1"), True), (Case(("digits", "wine")), True))
     assert both.data == ["wine", "digits"]
-    some = on(("wine, λ = 1", None), ("digits, λ = 1", True), ("digits, λ = 2", False))
-    assert some.data == ["digits"] and on(("wine, λ = 1", None)).data == ["wine"]
+    assert both.lines == ["wine, λ = 1: holds: 1", "digits and wine: holds: 1"]
+    one = Case.on("a, b.csv", "λ = 1")  # a name may hold what stands between
+    some = on((one, None), (Case.on("digits", "λ = 1"), True), (Case.on("digits", "λ = 2"), False))
+    assert some.data == ["digits"] and on((one, None)).data == ["a, b.csv"]
     everywhere, there = verdict_lines([both, some])
     assert everywhere.endswith(claim("eta0").text) and there.endswith(f"{claim('eta0').text} [here: digits]")
     assert verdict_lines([some])[0].endswith("[here: digits]"), "the paper's sentence may name other data"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from sparsescope.experiments import Finding, Settings, Study, Verdict, load_paper
+from sparsescope.experiments import Case, Finding, Settings, Study, Verdict, load_paper
 from sparsescope.experiments.study import VOTES, Reveal
 
 
@@ -59,7 +59,8 @@ def test_wrong_names_are_refused_with_those_there_are(study: Study, call: object
 
 def test_the_sentence_compares_vote_and_verdict() -> None:
     claim = load_paper(1).claims[0]
-    yes, no, unknown = Finding("a", True, "1"), Finding("b", False, "2"), Finding("c", None, "3")
+    answers = (("a", True, "1"), ("b", False, "2"), ("c", None, "3"))
+    yes, no, unknown = (Finding(Case.on(name), holds, number) for name, holds, number in answers)
     verdicts = {VOTES[0]: Verdict(claim, (yes, unknown)), VOTES[1]: Verdict(claim, (yes, no)),
                 VOTES[2]: Verdict(claim, (no,))}  # fmt: skip
     for vote, verdict in verdicts.items():
@@ -68,7 +69,7 @@ def test_the_sentence_compares_vote_and_verdict() -> None:
             assert ("and so it is here" in Reveal(verdict, said, 2).sentence) == (said == vote)
     assert "do not decide it" in Reveal(Verdict(claim, (unknown,)), "holds", 1).sentence
     assert Reveal(verdicts["holds"]).sentence == "You did not vote."
-    escaped = Reveal(Verdict(claim, (Finding("<b>", True, "a < b"),)))._repr_html_()
+    escaped = Reveal(Verdict(claim, (Finding(Case.on("<b>"), True, "a < b"),)))._repr_html_()
     assert "&lt;b&gt;" in escaped and "a &lt; b" in escaped
 
 

@@ -20,17 +20,17 @@ from .base import PAPERS, load_paper
 
 if TYPE_CHECKING:
     from . import paper1, paper2, paper3, paper4, paper5
-    from .base import Claim, Experiment, Finding, Measurement, Paper, Settings
+    from .base import Case, Claim, Experiment, Finding, Measurement, Paper, Settings
     from .pools import Pool, load_data
     from .study import Study
     from .verdicts import Verdict
 
-__all__ = ["PAPERS", "Claim", "Experiment", "Finding", "Measurement", "Paper", "Pool", "Settings", "Study", "Verdict",
-           "load_data", "load_paper", "paper1", "paper2", "paper3", "paper4", "paper5"]  # fmt: skip
+__all__ = ["PAPERS", "Case", "Claim", "Experiment", "Finding", "Measurement", "Paper", "Pool", "Settings", "Study",
+           "Verdict", "load_data", "load_paper", "paper1", "paper2", "paper3", "paper4", "paper5"]  # fmt: skip
 
 _HOME = {
-    "Claim": "base", "Experiment": "base", "Measurement": "base", "Paper": "base", "Settings": "base",
-    "Pool": "pools", "load_data": "pools", "Study": "study", "Finding": "verdicts", "Verdict": "verdicts",
+    "Case": "base", "Claim": "base", "Experiment": "base", "Measurement": "base", "Paper": "base", "Settings": "base",
+    "Pool": "pools", "load_data": "pools", "Study": "study", "Finding": "base", "Verdict": "verdicts",
 }  # fmt: skip
 
 

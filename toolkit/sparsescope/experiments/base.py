@@ -82,6 +82,29 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Case:
+    """A case in which a claim is judged: its data sets, and what else tells cases apart (a λ, a size, a method)."""
+
+    data: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+
+    @classmethod
+    def on(cls, data: object, *details: str) -> Case:
+        """The case of one data set."""
+        return cls((str(data),), details)
+
+    def and_also(self, detail: str) -> Case:
+        """The same with one more detail."""
+        return Case(self.data, (*self.details, detail))
+
+    def __str__(self) -> str:
+        return ", ".join([*([" and ".join(self.data)] if self.data else []), *self.details])
+
+
+EVERYWHERE = Case()
+
+
+@dataclass(frozen=True)
 class Finding:
     """Evidence of the tables on a claim in one case (a data set, often with a λ).
 
@@ -89,10 +112,15 @@ class Finding:
     ``exceeded``: it holds, and by more than the claim says.
     """
 
-    case: str
+    case: Case
     holds: bool | None
     numbers: str
     exceeded: bool = False
+
+    @property
+    def begins(self) -> str:
+        """The case with a colon, which a sentence begins with; "" where there is one case only."""
+        return f"{self.case}: " if str(self.case) else ""
 
     @property
     def word(self) -> str:

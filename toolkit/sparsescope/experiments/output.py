@@ -144,9 +144,8 @@ def verdict_lines(verdicts: Sequence[Verdict], details: bool = False) -> list[st
         on = f" [here: {', '.join(verdict.data)}]" if named else ""
         lines.append(f"{verdict.word:{width}}  {verdict.claim.text}{where}{on}")
         for finding in verdict.findings if details else ():
-            case = f"{finding.case}: " if finding.case else ""
             word = f"{finding.word}: " if len(verdict.findings) > 1 else ""
-            lines.append(f"{'':{width}}    {case}{word}{finding.numbers}")
+            lines.append(f"{'':{width}}    {finding.begins}{word}{finding.numbers}")
     return lines
 
 

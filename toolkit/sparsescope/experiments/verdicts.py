@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .base import EXCEEDED, FAILS, HOLDS, OPEN, Claim, Finding, Tables
+from .base import EVERYWHERE, EXCEEDED, FAILS, HOLDS, OPEN, Case, Claim, Finding, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,15 +44,14 @@ class Verdict:
 
     @property
     def data(self) -> list[str]:
-        """The data sets of the cases that can decide, or of all where none can: a case begins with its own."""
+        """The data sets of the cases that can decide, or of all where none can."""
         decided = [f for f in self.findings if f.holds is not None] or self.findings
-        names = (name for f in decided for name in f.case.split(",")[0].split(" and "))
-        return list(dict.fromkeys(name for name in names if name))
+        return list(dict.fromkeys(name for f in decided for name in f.case.data))
 
     @property
     def lines(self) -> list[str]:
         """A sentence for each case, with its numbers."""
-        return [f"{f.case + ': ' if f.case else ''}{f.word}: {f.numbers}" for f in self.findings]
+        return [f"{f.begins}{f.word}: {f.numbers}" for f in self.findings]
 
 
 class Results:
@@ -80,9 +79,9 @@ def judge(claims: Iterable[Claim], tables: Tables) -> list[Verdict]:
     for claim in claims:
         missing = [name for name in claim.needs if name not in tables or not len(tables[name])]
         if missing:
-            findings = [Finding("", None, f"not measured: {', '.join(missing)}")]
+            findings = [Finding(EVERYWHERE, None, f"not measured: {', '.join(missing)}")]
         else:
-            findings = claim.judge(tables) or [Finding("", None, "no case in the tables")]
+            findings = claim.judge(tables) or [Finding(EVERYWHERE, None, "no case in the tables")]
         found.append(Verdict(claim, tuple(findings)))
     return found
 
@@ -93,7 +92,7 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
 
     columns = ["claim", "where", "text", "verdict", "case", "finding", "numbers"]
     rows = [
-        (v.claim.name, v.claim.where, v.claim.text, v.word, f.case, f.word, f.numbers)
+        (v.claim.name, v.claim.where, v.claim.text, v.word, str(f.case), f.word, f.numbers)
         for v in verdicts
         for f in v.findings
     ]
@@ -124,10 +123,10 @@ def for_each(
     return of_all
 
 
-def by_data(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(name, part) of each data set."""
+def by_data(table: pd.DataFrame) -> Iterator[tuple[Case, pd.DataFrame]]:
+    """(case, part) of each data set."""
     for data, part in table.groupby("data", sort=False):
-        yield str(data), part
+        yield Case.on(data), part
 
 
 # --------------------------------------------------------------------------------------------------------- times

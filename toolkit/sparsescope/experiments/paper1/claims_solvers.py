@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base import Claim, Finding, Tables
+from ..base import Case, Claim, Finding, Tables
 from ..verdicts import Answer, by_data, for_each, number, points, power, seconds, times
 from . import reading
 from .reading import INFINITY
@@ -253,10 +253,10 @@ def same_rows_in_the_limit(part: pd.DataFrame) -> Answer:
     return holds, f"non-zero rows at the end: {each}; optimum {best:.0f}"
 
 
-def _by_solver(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _by_solver(table: pd.DataFrame) -> Iterator[tuple[Case, pd.DataFrame]]:
     for case, part in reading.cases(table):
         for name, runs in part.groupby("solver", sort=False):
-            yield f"{case}, {name}", runs.assign(solver=np.where(runs["shrinking"], "on", "off"))
+            yield case.and_also(str(name)), runs.assign(solver=np.where(runs["shrinking"], "on", "off"))
 
 
 @for_each(_by_solver, "shrinking")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base import Case
 from ..verdicts import power
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ ONE_POINT = 0.01
 INFINITY = float("inf")
 
 
-def cases(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(name, part) of each data set and λ."""
+def cases(table: pd.DataFrame) -> Iterator[tuple[Case, pd.DataFrame]]:
+    """(case, part) of each data set and λ."""
     for (data, lam), part in table.groupby(["data", "lam"], sort=False):
-        yield f"{data}, λ = {power(lam)}", part
+        yield Case.on(data, f"λ = {power(lam)}"), part
 
 
 def run_of(part: pd.DataFrame, solver: str) -> pd.DataFrame:

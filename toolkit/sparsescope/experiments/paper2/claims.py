@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..base import Claim, Finding, Tables
+from ..base import Case, Claim, Finding, Tables
 from ..verdicts import DISAGREE, Answer, Time, agreed, by_data, for_each, number, slower, times
 from .protocol import CALIBRATED, LINEAR, LOGISTIC, PEERS, RAW, STAGEWISE, SVM, VW
 from .rates import PLAIN
@@ -27,11 +27,11 @@ def percent(value: float) -> str:
     return f"{value:.2f} %"
 
 
-def _errors(table: pd.DataFrame) -> Iterator[tuple[str, dict[str, float], str, pd.DataFrame]]:
+def _errors(table: pd.DataFrame) -> Iterator[tuple[Case, dict[str, float], str, pd.DataFrame]]:
     """(case, method -> error, features, part) of each data set and set of features."""
     for (data, features), part in table.groupby(["data", "set"], sort=False):
         name = "raw features" if features == RAW else f"{features} random features"
-        yield f"{data}, {name}", dict(zip(part["method"], part["error"], strict=True)), str(features), part
+        yield Case.on(data, name), dict(zip(part["method"], part["error"], strict=True)), str(features), part
 
 
 @for_each(_errors, "fits")
@@ -69,21 +69,21 @@ def reached(run: pd.DataFrame, level: float) -> Time:
     return Time.first(run, run["error"] <= level)
 
 
-def _linear(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None]]:
+def _linear(table: pd.DataFrame) -> Iterator[tuple[Case, pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None]]:
     """(case, linear stages, logistic and calibrated ones of this size) of each size."""
-    for data, part in by_data(table):
+    for case, part in by_data(table):
         for block, of_size in part.groupby("block", sort=False):
             runs = dict(list(of_size.groupby("method")))
             if LINEAR in runs:
-                yield f"{data}, stages of {block}", runs[LINEAR], runs.get(LOGISTIC), runs.get(CALIBRATED)
+                yield case.and_also(f"stages of {block}"), runs[LINEAR], runs.get(LOGISTIC), runs.get(CALIBRATED)
 
 
-def _sizes(table: pd.DataFrame) -> Iterator[tuple[str, dict[int, pd.DataFrame]]]:
+def _sizes(table: pd.DataFrame) -> Iterator[tuple[Case, dict[int, pd.DataFrame]]]:
     """(case, size -> stages) of each data set with linear and with calibrated stages."""
-    for data, part in by_data(table):
+    for case, part in by_data(table):
         for method in (LINEAR, CALIBRATED):
             runs = part[part["method"] == method].groupby("block")
-            yield f"{data}, {method}", {int(block): run for block, run in runs}
+            yield case.and_also(method), {int(block): run for block, run in runs}
 
 
 def _sooner(first: pd.DataFrame, second: pd.DataFrame, names: tuple[str, str]) -> Answer:
@@ -131,12 +131,12 @@ def state_of_the_art(part: pd.DataFrame) -> Answer:
     return holds, words if holds is not None else words + "; not the paper's MNIST"
 
 
-def _programs(tables: Tables) -> Iterator[tuple[str, pd.Series, pd.DataFrame]]:
+def _programs(tables: Tables) -> Iterator[tuple[Case, pd.Series, pd.DataFrame]]:
     """(case, its row, our linear and calibrated stages) of each other program."""
-    for data, part in by_data(tables["peers"]):
-        ours = tables["blocks"][(tables["blocks"]["data"] == data) & (tables["blocks"]["method"] != LOGISTIC)]
+    for case, part in by_data(tables["peers"]):
+        ours = tables["blocks"][tables["blocks"]["data"].isin(case.data) & (tables["blocks"]["method"] != LOGISTIC)]
         for _, row in part.iterrows():
-            yield f"{data}, {row['method']}", row, ours
+            yield case.and_also(str(row["method"])), row, ours
 
 
 @for_each(_programs)
@@ -154,9 +154,9 @@ def ten_times(row: pd.Series, ours: pd.DataFrame) -> Answer:
 
 
 # ---------------------------------------------------------------------------------------------------------------- text
-def _text(table: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
-    for data, part in by_data(table):
-        yield data, {str(row["method"]): row for _, row in part.iterrows()}
+def _text(table: pd.DataFrame) -> Iterator[tuple[Case, dict[str, Any]]]:
+    for case, part in by_data(table):
+        yield case, {str(row["method"]): row for _, row in part.iterrows()}
 
 
 @for_each(_text, "text")
@@ -190,8 +190,8 @@ def conditions(tables: Tables) -> list[Finding]:
     texts = {str(k): float(r["condition"]) for k, r in firsts.iterrows() if r["of"] == "words"}
     words = ", ".join(f"{name} {number(value)}" for name, value in {**images, **texts}.items())
     if not images or not texts:
-        return [Finding(" and ".join([*images, *texts]), None, words + "; images and text are both needed")]
-    return [Finding(" and ".join([*images, *texts]), min(images.values()) >= APART * max(texts.values()), words)]
+        return [Finding(Case((*images, *texts)), None, words + "; images and text are both needed")]
+    return [Finding(Case((*images, *texts)), min(images.values()) >= APART * max(texts.values()), words)]
 
 
 @for_each(by_data, "rates")

@@ -42,7 +42,7 @@ def fits(tables: Tables) -> go.Figure:
 
 def _in_a_row(title: str, subtitle: str, table: pd.DataFrame) -> tuple[go.Figure, list[tuple[Plot, str, pd.DataFrame]]]:
     """A figure with a plot for each data set, its name and its part of the table."""
-    parts = list(by_data(table))
+    parts = [(str(case), part) for case, part in by_data(table)]
     names = [name for name, _ in parts]
     fig, (plots,) = drawing.grid(title, subtitle, names, len(names))
     return fig, [(plot, name, part) for plot, (name, part) in zip(plots, parts, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..base import Claim, Finding, Tables
+from ..base import Case, Claim, Finding, Tables
 from ..verdicts import DISAGREE, Answer, Time, agreed, by_data, for_each, seconds, times
 from . import protocol, reading
 from .accuracy import best_alphas
@@ -90,16 +90,16 @@ def few_features(part: pd.DataFrame) -> Answer:
 def as_table1(tables: Tables) -> list[Finding]:
     """For each penalty, every loss makes at most one error more or less than in the paper's Table 1."""
     found = []
-    for data, part in by_data(tables["genes"]):
+    for case, part in by_data(tables["genes"]):
         same = int(part["tests"].max()) == PAPER_TESTS and int(part["features"].max()) == PAPER_FEATURES
         if not same:
-            found.append(Finding(data, None, "not the paper's data (7129 genes, 34 test samples)"))
+            found.append(Finding(case, None, "not the paper's data (7129 genes, 34 test samples)"))
             continue
         for penalty, here in errors(part).items():
             paper = PAPER_ERRORS[penalty]
             words = ", ".join(f"{o} {here[o]} ({paper[o]})" for o in here)
             holds = all(abs(here[o] - paper[o]) <= 1 for o in here)
-            found.append(Finding(f"{data}, {penalty}", holds, f"errors here (in the paper): {words}"))
+            found.append(Finding(case.and_also(penalty), holds, f"errors here (in the paper): {words}"))
     return found
 
 
@@ -251,11 +251,11 @@ def _competes(part: pd.DataFrame, wanted: bool) -> tuple[bool | None, str]:
     return holds, f"{words}; ratio {times(ratios[0])}" + (f": {DISAGREE}" if holds is None else "")
 
 
-def _with_images(tables: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """(data, the fits with the quadratic penalty, those of the hinge with ℓ1,∞) of each data set."""
+def _with_images(tables: Tables) -> Iterator[tuple[Case, pd.DataFrame, pd.DataFrame]]:
+    """(case, the fits with the quadratic penalty, those of the hinge with ℓ1,∞) of each data set."""
     hinge = tables["images"][tables["images"]["objective"] == HINGE]
-    for data, part in by_data(tables["quadratic"]):
-        yield data, part, hinge[hinge["data"] == data]
+    for case, part in by_data(tables["quadratic"]):
+        yield case, part, hinge[hinge["data"].isin(case.data)]
 
 
 @for_each(_with_images)

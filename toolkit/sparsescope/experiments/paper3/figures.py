@@ -77,7 +77,7 @@ def times(tables: Tables) -> go.Figure:
     table = tables["times"]
     cases = list(reading.cases(table))
     what = f"seconds until two iterates are within {protocol.CHANGE:g}, means of the subsets"
-    fig, plots = drawing.wrapped("Time to rest", what, [case for case, _ in cases], height=360)
+    fig, plots = drawing.wrapped("Time to rest", what, [str(case) for case, _ in cases], height=360)
     for plot, (_, part) in zip(plots, cases, strict=True):
         runs = part.dropna(subset=["seconds"])
         means = runs.groupby(["method", "alpha"], as_index=False)["seconds"].mean()
@@ -98,7 +98,7 @@ def distances(tables: Tables) -> go.Figure:
     table = tables["distances"]
     cases = list(reading.cases(table))
     what = "each method on its own problem, at the largest α within a point of its best accuracy"
-    fig, plots = drawing.wrapped("Distance to x∞", what, [case for case, _ in cases], height=360)
+    fig, plots = drawing.wrapped("Distance to x∞", what, [str(case) for case, _ in cases], height=360)
     for plot, (_, part) in zip(plots, cases, strict=True):
         drawn = part.assign(distance=drawing.above_floor(part["distance"]))
         plot.lines(drawn, "method", METHODS, "seconds", "distance", "%{x:.3g} s: %{y:.2e}")

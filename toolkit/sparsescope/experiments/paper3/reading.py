@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base import Case
 from ..verdicts import Time
 from . import protocol
 
@@ -21,10 +22,10 @@ WITHIN = 2.0  # points of error: values of α that do not lose more are as good 
 SURE = 1e-2  # a relative gap above this shows that a fit was far from its end: its error is not the model's
 
 
-def cases(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(name, part) of each data set, kind of features and size of the training subsets."""
+def cases(table: pd.DataFrame) -> Iterator[tuple[Case, pd.DataFrame]]:
+    """(case, part) of each data set, kind of features and size of the training subsets."""
     for (data, kind, size), part in table.groupby(["data", "kind", "per_class"], sort=False):
-        yield f"{data}, {kind}, {size} a class", part
+        yield Case.on(data, str(kind), f"{size} a class"), part
 
 
 def curves(part: pd.DataFrame) -> dict[str, pd.DataFrame]:

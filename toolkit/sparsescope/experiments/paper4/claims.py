@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import Claim, Finding, Tables
+from ..base import Case, Claim, Finding, Tables
 from ..verdicts import DISAGREE, Answer, Time, agreed, by_data, for_each, number, points, seconds, slower, times
 from . import protocol
 from .protocol import LIBLINEAR, MULTI, ONE_L1, ONE_LOGISTIC, ONE_SVM, PD, POST, VW
@@ -34,12 +34,12 @@ def megabytes(value: float) -> str:
     return f"{value / 1e6:.3g} MB"
 
 
-def models(tables: Tables) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """(data, our chosen row or ``None``, method -> row) of each data set."""
-    for data, part in by_data(tables["models"]):
+def models(tables: Tables) -> Iterator[tuple[Case, Any, dict[str, Any]]]:
+    """(case, our chosen row or ``None``, method -> row) of each data set."""
+    for case, part in by_data(tables["models"]):
         rows = {str(row["method"]): row for _, row in part.iterrows()}
         ours = [rows[name] for name in protocol.OURS if name in rows and bool(rows[name]["chosen"])]
-        yield data, ours[0] if ours else None, rows
+        yield case, ours[0] if ours else None, rows
 
 
 def _known(rows: dict[str, Any], names: tuple[str, ...], column: str) -> dict[str, float]:

@@ -83,7 +83,7 @@ def sparsity(tables: Tables) -> go.Figure:
 def searches(tables: Tables) -> go.Figure:
     """The relative gap over time for each form of the search."""
     cases = list(by_data(tables["searches"]))
-    fig, plots = drawing.wrapped("Searches", "relative duality gap over time", [data for data, _ in cases])
+    fig, plots = drawing.wrapped("Searches", "relative duality gap over time", [str(data) for data, _ in cases])
     for plot, (_, part) in zip(plots, cases, strict=True):
         shown, wanted = part[part["iteration"] > 0], float(part["wanted"].iloc[0])
         drawn = shown.assign(gap=drawing.above_floor(shown["gap"]))

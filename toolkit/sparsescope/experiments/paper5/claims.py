@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..base import Claim
+from ..base import Case, Claim
 from ..verdicts import DISAGREE, Answer, agreed, by_data, for_each, number, slower, times
 from . import protocol
 from .covariances import table2
@@ -20,16 +20,16 @@ LOOSE, TIGHT = protocol.EPSILONS
 OVER = 1.05  # "from below": a working set is at most this many times the final size
 
 
-def _races(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _races(table: pd.DataFrame) -> Iterator[tuple[Case, pd.DataFrame]]:
     return by_data(table1(table))
 
 
-def _times(table: pd.DataFrame) -> Iterable[tuple[str, list[dict[str, Any]]]]:
-    """(data set, its rows of Table 1, with the times of repeated runs)."""
+def _times(table: pd.DataFrame) -> Iterator[tuple[Case, list[dict[str, Any]]]]:
+    """(case, its rows of Table 1, with the times of repeated runs)."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in times_to(table):
         found.setdefault(str(row["data"]), []).append(row)
-    return found.items()
+    return ((Case.on(data), rows) for data, rows in found.items())
 
 
 def _wins(part: list[dict[str, Any]], name: str, rivals: tuple[str, ...]) -> tuple[int, int, str]:
@@ -88,17 +88,17 @@ def growth(part: pd.DataFrame) -> Answer:
     return ours < theirs if known else None, said
 
 
-def _precisions(table: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
-    """(data and ε, its row) of Table 2."""
+def _precisions(table: pd.DataFrame) -> Iterator[tuple[Case, pd.Series]]:
+    """(case, its row) of Table 2."""
     for _, row in table2(table).iterrows():
-        yield f"{row['data']}, ε = {row['epsilon']:g}", row
+        yield Case.on(row["data"], f"ε = {row['epsilon']:g}"), row
 
 
-def _finest(table: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
-    """(data, its row) of Table 2 at the smallest ε."""
+def _finest(table: pd.DataFrame) -> Iterator[tuple[Case, pd.Series]]:
+    """(case, its row) of Table 2 at the smallest ε."""
     for _, row in table2(table).iterrows():
         if row["epsilon"] == min(protocol.PRECISIONS):
-            yield str(row["data"]), row
+            yield Case.on(row["data"]), row
 
 
 @for_each(_precisions, "covariances")
