@@ -8,9 +8,8 @@ SHELL := /bin/bash
 .PHONY: help explore test test-all lint types tables notebooks unit pages unit-all pages-all smoke mutants test-oldest browser bench bench-peers clean fuzz docs docs-build
 .SILENT:
 
-# Tests at a time: some wait for threads, servers and other programs, and two left a fifth of two processors idle.
-UNITS ?= 3
-# Browsers at a time: their tests mostly wait.
+# Tests at a time, and browsers at a time: a page keeps two processors busy while it loads.
+UNITS ?= 2
 PAGES ?= 2
 PORT ?= 5006
 ADDRESS ?= localhost
@@ -151,20 +150,19 @@ browser:
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
 # Every part runs, whatever fails before it; what failed is said at the end. The style comes first. The types (one processor)
-# are checked while the tests are collected for the first time, and the pages (browsers, which mostly wait) while the tests
-# without a browser run; what they print follows.
+# are checked while the tests are collected for the first time; what they print follows. The pages come before the tests
+# without a browser and not beside them: on two processors both at once take longer than one after the other.
 ALL_PARTS = set -u; failed=""; said=$$(mktemp -d); \
 	trap 'kill $$(jobs -p) 2>/dev/null; rm -rf "$$said"' EXIT; trap 'exit 130' INT TERM; \
 	run() { $(MAKE) --no-print-directory $$1; }; \
 	run lint || failed="$$failed lint"; \
 	run types >"$$said/types" 2>&1 & types=$$!; \
 	run $(COLLECTED); \
-	run $(2) >"$$said/pages" 2>&1 & pages=$$!; \
-	run $(1) || failed="$$failed $(1)"; \
+	run $(2) || failed="$$failed $(2)"; \
 	wait $$types || failed="$$failed types"; cat "$$said/types"; \
-	wait $$pages || failed="$$failed $(2)"; cat "$$said/pages"; \
+	run $(1) || failed="$$failed $(1)"; \
 	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }; \
-	echo "All parts passed: lint types $(1) $(2)"
+	echo "All parts passed: lint types $(2) $(1)"
 
 # pytest writes the tests' bytecode with their assertions rewritten, which takes longer than all else before the first test:
 # once, before several processes at a time would. The tests say themselves what cannot be collected.

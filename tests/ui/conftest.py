@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from explorer_page import PATIENT_MS, ExplorerPage, Network
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect
 from programs import start_explorer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -26,6 +26,38 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+class Profile:
+    """A browser's profile, and what pages have stored in it.
+
+    Its first tab stays, so that the browser does.
+    """
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.context = context
+        self.tab = context.pages[0]
+        self.origins: set[str] = set()
+        context.on("page", lambda page: page.on("framenavigated", lambda frame: self._note(frame.url)))
+
+    def _note(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https"):
+            self.origins.add(f"{parts.scheme}://{parts.netloc}")
+
+    def forget(self) -> None:
+        """Close all pages and forget what they stored, but not the files they fetched."""
+        for page in self.context.pages:
+            if page != self.tab:
+                page.close()
+        self.context.set_offline(False)
+        self.context.clear_cookies()
+        tools = self.context.new_cdp_session(self.tab)
+        kinds = "cookies,local_storage,indexeddb,websql,service_workers,cache_storage,file_systems"
+        for origin in self.origins:
+            tools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": kinds})
+        tools.detach()
+        self.origins.clear()
 
 
 def chromium() -> str | None:
@@ -57,6 +89,36 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 
 
 expect.set_options(timeout=PATIENT_MS)
+
+
+@pytest.fixture(scope="session")
+def profile(
+    browser_type: BrowserType,
+    browser_type_launch_args: dict[str, Any],
+    browser_context_args: dict[str, Any],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Profile]:
+    """One browser with a profile on disk for all tests: it compiles scripts, half of what a page costs, once."""
+    folder = tmp_path_factory.mktemp("profile")
+    made = browser_type.launch_persistent_context(folder, **browser_type_launch_args, **browser_context_args)
+    yield Profile(made)
+    made.close()
+
+
+@pytest.fixture
+def context(profile: Profile) -> Iterator[BrowserContext]:
+    """Overrides pytest-playwright's: the profile, which knows nothing of the tests before."""
+    yield profile.context
+    profile.forget()
+
+
+@pytest.fixture
+def newcomer(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
+    """A page in a browser that keeps nothing and has never been here: every file is fetched."""
+    context = browser.new_context(**browser_context_args)
+    context.set_default_timeout(PATIENT_MS)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture(autouse=True)

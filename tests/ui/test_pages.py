@@ -68,7 +68,8 @@ def quick(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_page_fits_the_screen_and_asks_nobody_outside(page: Page, counted: Any, name: str) -> None:
+def test_every_page_fits_the_screen_and_asks_nobody_outside(newcomer: Page, counted: Any, name: str) -> None:
+    page = newcomer
     network = Network(page)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
