@@ -28,7 +28,7 @@ export function proof(store) {
   if (!known(share)) return "";
   const { iteration, gap_iteration: at } = store.status;
   const when = at === iteration ? "" : ` at ${iterations(at)}`;
-  if (goalReached(store)) return `✓ proved to ${scientific(Math.max(share, 0))}, the goal`;
+  if (goalReached(store)) return `✓ proved to ${scientific(Math.max(share, 0))}`;
   if (share >= 1) return `F − F* ≤ ${number(share * Math.abs(store.status.objective), 3)} (proved${when})`;
   if (share >= 0.01) return `F ≤ ${number(1 / (1 - share), 3)} F* (proved${when})`;
   return `F − F* ≤ ${scientific(Math.max(share, 0))} F (proved${when})`;
@@ -135,7 +135,7 @@ export class StatusLine {
     setText(this.tick, certified ? proof(store) : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
     this.tick.classList.toggle("good", reached);
     this.tick.title = certified
-      ? `A dual point proves that F is at most ${scientific(store.proved())} (relative) above its minimum; the gap is that of iteration ${iterations(status.gap_iteration)}.${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
+      ? `A dual point proves that F is at most ${scientific(store.proved())} (relative) above its minimum; the gap is that of iteration ${iterations(status.gap_iteration)}.${reached ? " The stop rule asks for no more." : ""}${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
       : "The duality gap has not been evaluated for this problem yet, or this problem has none.";
   }
 
