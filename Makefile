@@ -205,7 +205,7 @@ mutants: $(READY_DEV)
 	echo "Mutants (60 small mistakes; interrupted, it goes on there the next time: build/mutants; ARGS=--fresh begins anew)"
 	$(BIN)/python tests/mutation/check.py $(ARGS)
 
-# An environment of its own with the oldest supported versions of what the package imports.
+# A separate environment with the oldest supported versions of what the package imports.
 OLDEST := .venv-oldest
 test-oldest: $(READY_DEV)
 	set -eu; \

@@ -181,7 +181,7 @@ def solve(folder: Path, tol: float, threads: int, warm: bool) -> dict[str, Any]:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Generate, read, solve in a process of its own, read again; the data are removed in any case."""
+    """Generate, read, solve in a separate process, read again; the data are removed in any case."""
     folder = Path(tempfile.mkdtemp(prefix="sparsescope-big-", dir=options.folder))
     try:
         began = time.process_time()

@@ -38,7 +38,7 @@ SHOWN_EVERY = 4  # questions between two times that the teacher's run is shown
 
 
 class Desk:
-    """One page in a browser of its own."""
+    """One page in a separate browser."""
 
     def __init__(self, chromium: Any, address: str, phone: bool) -> None:
         size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 720}

@@ -276,14 +276,14 @@ class Lesson:
 
 
 def held(lesson: Lesson, core: int | None = None) -> dict[str, Any]:
-    """A lesson on a server of its own, which may be kept on one core; what was measured."""
+    """A lesson on a separate server, which may be kept on one core; what was measured."""
     with Explorer(None, "--linger", str(LINGER), core=core) as server:
         row = asyncio.run(lesson.hold(server.port, server.process.pid))
         return {**row, "tracebacks in the log": server.log().count("Traceback")}
 
 
 def turned_over(count: int) -> dict[str, Any]:
-    """:func:`one_after_another` on a server of its own."""
+    """:func:`one_after_another` on a separate server."""
     with Explorer(None, "--linger", str(LINGER)) as server:
         return asyncio.run(one_after_another(server.port, server.process.pid, count))
 
@@ -365,7 +365,7 @@ def main() -> None:
         "--sessions", type=int, nargs="+", default=[30, 60, 120], help=f"pages, at most {MOST_SESSIONS}"
     )
     command.add_argument("--seconds", type=float, default=60.0, help=f"at most {MOST_SECONDS}")
-    command.add_argument("--minutes", type=float, default=0.0, help="in place of --seconds; a row of its own")
+    command.add_argument("--minutes", type=float, default=0.0, help="in place of --seconds; a separate row")
     command.add_argument(
         "--cores", type=int, default=0, choices=(0, 1), help="1: the server has one core, the pages have the others"
     )

@@ -1,7 +1,7 @@
 """Seconds of the first use of a loss × solver, with an empty kernel cache and from the cache.
 
 Each pair runs in a fresh process: a small problem is made and solved for a few iterations, after the imports. Cold: the
-kernel cache is an empty folder of its own. Cached: the same again in a second process. Reported are processor seconds
+kernel cache is an empty folder. Cached: the same again in a second process. Reported are processor seconds
 beyond a third use in the same process, which is negligible. All losses × solvers with the group lasso; every other
 penalty with each solver and the first loss; CSC, float32 and an intercept for the first solver.
 

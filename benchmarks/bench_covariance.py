@@ -1,10 +1,10 @@
 """Sparse inverse covariance: seconds to relative gaps of 1e-4 to 1e-8, beside QUIC's C++, scikit-learn and R's glasso.
 
 The gene-expression correlations of Li and Toh (ER, 692 probes; p = 300 are its first ones), and those of the first
-1000 genes of golub_leukemia.npz. glasso penalises the diagonal, graphical_lasso leaves it free, so each has problems of
-its own; the authors' QUIC (C++, where it is installed) takes all. Every gap is that of CovarianceProblem.certificate at
-the Θ that was found (made symmetric). The peers show nothing while they work: each is run at a series of tolerances,
-and the fastest run that got to a level counts.
+1000 genes of golub_leukemia.npz. glasso penalises the diagonal, graphical_lasso leaves it free, so each has other
+problems; the authors' QUIC (C++, where it is installed) takes all. Every gap is that of CovarianceProblem.certificate
+at the Θ that was found (made symmetric). The peers show nothing while they work: each is run at a series of
+tolerances, and the fastest run that got to a level counts.
 
 Then what a coordinate step costs over p: flops, and nanoseconds in the kernels with a full memory.
 

@@ -120,7 +120,7 @@ def fit_alone(quick: bool) -> dict[str, Any]:
 
 
 def fit(quick: bool) -> dict[str, Any]:
-    """The same in a process of its own, whose peak memory is the fit's (and that of loading the data)."""
+    """The same in a separate process, whose peak memory is the fit's (and that of loading the data)."""
     command = [sys.executable, __file__, "--alone", *(["--quick"] if quick else [])]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])

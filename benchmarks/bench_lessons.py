@@ -58,7 +58,7 @@ def own_seconds(quick: bool) -> dict[str, float]:
 
 
 def seconds_when_compiled(quick: bool) -> dict[str, float]:
-    """The same in a process of its own, the second one of two: the first one compiles."""
+    """The same in a separate process, the second one of two: the first one compiles."""
     command = [sys.executable, __file__, "--seconds", *(["--quick"] if quick else [])]
     for _ in range(2):
         done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -75,7 +75,7 @@ CLASS = {"first load MB": shows}
 def loaded(
     port: int, places: dict[str, str], states: dict[str, Callable[[Any], None]]
 ) -> Iterator[dict[str, str | float]]:
-    """Open each place of a server in a browser of its own; the megabytes that came until each state."""
+    """Open each place of a server in a separate browser; the megabytes that came until each state."""
     for name, place in places.items():
         with Counted(port) as way, browser(1280, 720) as page:
             page.goto(way.url + place)

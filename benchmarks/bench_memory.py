@@ -1,6 +1,6 @@
 """Memory of the recorder (bar: 1.5 × of data and model): 20 newsgroups, 130 107 features, 20 classes.
 
-Each variant runs in a process of its own: block coordinate descent without observers and with the full recorder, for a
+Each variant runs in a separate process: block coordinate descent without observers and with the full recorder, for a
 penalty with a small support (ℓ1/ℓ2) and for one that keeps every weight (ridge). Reported is the largest amount of
 memory that was allocated during the iterations beyond data and solver state (tracemalloc, which sees all numpy arrays).
 

@@ -137,7 +137,7 @@ def main() -> None:
     command.add_argument("--windows", type=int, default=4)
     command.add_argument("--moves", type=int, default=40)
     command.add_argument("--minutes", type=float, default=60.0, help="of the measurement of memory")
-    command.add_argument("--changes", type=int, default=0, help="measure memory over so many changes, and nothing else")
+    command.add_argument("--changes", type=int, default=0, help="only measure memory, over this many changes")
     command.add_argument("--speed", default="30", help="iterations a second while memory is measured, or max")
     args = command.parse_args()
     if args.changes:

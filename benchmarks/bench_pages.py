@@ -6,7 +6,7 @@ The server, its computations and a headless Chromium share the machine.
   milliseconds from a position to the picture that belongs to it.
 * race: four lanes on 20 newsgroups (``--data`` names the file; digits without one): painted frames a second, the lanes'
   share of the server's processor time, and the seconds to 1e-2, 1e-4 and 1e-6 beside those that the race of this
-  folder measures with each solver in a process of its own.
+  folder measures with each solver in a separate process.
 * path: 50 values of λ on pydocs: painted frames a second while it grows.
 
     python benchmarks/bench_pages.py [--data news20_bydate_tfidf.npz] [--seconds 6] [--budget 4]
@@ -121,7 +121,7 @@ def raced(data: str, budget: float) -> tuple[dict[str, float], dict[str, list[fl
 
 
 def alone(case: problems.Case, limit: float, repeats: int = 3) -> dict[str, list[float | None]]:
-    """Seconds of each lane to the levels of the table, in processes of their own."""
+    """Seconds of each lane to the levels of the table, in separate processes."""
     facts = race.optimum(case)
     task = {
         "data": str(race.export(case)),

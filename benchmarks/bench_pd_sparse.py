@@ -5,7 +5,7 @@ news20   20 newsgroups, 9 000 documents to train on and 2 314 held out, tf-idf, 
          program took elsewhere; it does not run here
 ridge    λ₄ = 0, C = 1, all 11 314 documents: seconds of liblinear's -s 4 (scikit-learn's LinearSVC) at several of its
          tolerances, and of PD-Sparse to the same primal sub-optimality; the optimum is certified
-scale    100 000 documents, 100 000 words, 20 000 classes, in a process of its own: seconds of one iteration, the
+scale    100 000 documents, 100 000 words, 20 000 classes, in a separate process: seconds of one iteration, the
          largest amount of memory the process ever had (bar 1.5 GB), seconds to rank the classes of 10 000 others
 growth   the same corpus size with 10² to 10⁵ classes: seconds of an iteration; the exponent has to be below 1
 bibtex   precision at 1 with the protocol of paper 4 (bar: within a point of the paper's 64.55)
@@ -159,7 +159,7 @@ def ridge(repeats: int, limit: float, quick: bool) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------------------------------------------------- scale
 def scale(quick: bool) -> dict[str, Any]:
-    """One iteration at full size, in a process of its own."""
+    """One iteration at full size, in a separate process."""
     command = [sys.executable, __file__, "--child", *(["--quick"] if quick else [])]
     answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found: dict[str, Any] = json.loads(answer.splitlines()[-1])

@@ -35,7 +35,7 @@ PEERS = {
     "celer": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7),
     "adelie": (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10),
 }
-APART = ("celer", "adelie")  # they have an environment of their own
+APART = ("celer", "adelie")  # in a separate environment
 WORKER = "l1_logistic_worker.py"
 ENTRIES, SWEEPS = 200, 200  # of the model whose coordinate steps are timed
 UNBROKEN = 10**12  # flops after which a descent stops to let others compute: never

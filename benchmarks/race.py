@@ -1,4 +1,4 @@
-"""Side by side: every contestant solves the same problem in a process of its own, one thread, the same stopwatch.
+"""Side by side: every contestant solves the same problem in a separate process, one thread, the same stopwatch.
 
 A *setting* is a dictionary that its worker understands; a *field* (:class:`Peer`) is a worker with the interpreter that
 runs it. :func:`race` finds the best setting of each contestant for every level of sub-optimality, then repeats the best
@@ -75,7 +75,7 @@ def lasso(name: str, worker: str, *settings: dict[str, Any]) -> Contestant | Non
 
 
 def label(setting: dict[str, Any]) -> str:
-    """A setting in words."""
+    """Name of a setting as it is printed."""
     return ", ".join(str(v) if k in ("method", "solver") else f"{k}={v}" for k, v in setting.items())
 
 

@@ -1,7 +1,7 @@
 """The contract of sample weights: whole weights are repeated samples, and samples of weight 0 are not there.
 
-Every loss, certificate, λ_max, step constant and solver is held to it. The file runs twice: interpreted in a process of
-its own, where no kernel needs compiling; and compiled. The fast tests have every solver once interpreted, and compiled
+Every loss, certificate, λ_max, step constant and solver is held to it. The file runs twice: interpreted in a separate
+process, where no kernel needs compiling; and compiled. The fast tests have every solver once interpreted, and compiled
 what is met most; the slow ones have everything.
 """
 

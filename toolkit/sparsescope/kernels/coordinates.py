@@ -186,8 +186,8 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
     whether it is at its end.
 
     rows, classes, t, ridge, new : (s,); a negative row is the intercept's · R (n, m), gradients of the samples on
-    entry, holds these and C·Xδ, so that looking at an entry costs a pass over its column and needs no gradient of its
-    own; moving it costs another one of m numbers a sample ·
+    entry, holds these and C·Xδ, so that looking at an entry costs a pass over its column and needs no separate
+    gradient; moving it costs another one of m numbers a sample ·
     margin ≥ 0: an entry at zero whose slope is below t by more than margin times the largest violation of the last
     sweep is left out until the others are solved (the inner level of shrinking); negative: none is left out
     """

@@ -215,7 +215,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a lesson that is a page of its own: one can stop at its end, and begin the next one on another day.
+    """Part of a lesson with a separate page: one can stop at its end, and begin the next part on another day.
 
     Parameters
     ----------
