@@ -2,7 +2,7 @@
 
 A problem is drawn from its seed alone: loss × penalty × λ × intercept × weights of samples and features × dense or CSR,
 with few and many features on both sides of the numbers at which solvers change their way (128, 200, 400). It is solved
-from zero by every registered solver that takes it. What is told of each: whether anything that it announced is false
+from zero by every registered solver that takes it. Reported for each: whether anything that it announced is false
 (its objective is not that of its weights; its bound lies above the optimum, or its gap below its distance to it), and
 whether it was certified within the limit of processor seconds.
 

@@ -157,7 +157,7 @@ def optimum(case: problems.Case, say: bool = True) -> dict[str, Any]:
 
 # ----------------------------------------------------------------------------------------------------------- running
 def run(contestant: Contestant, task: dict[str, Any]) -> dict[str, Any]:
-    """One process, one measurement. A worker that fails or hangs gives a result that says so."""
+    """One process, one measurement. A worker that fails or hangs gives a result with the reason."""
     try:
         done = subprocess.run(
             contestant.command,

@@ -1,6 +1,6 @@
 """Write the tables of measured figures into docs/benchmarks.md, from results/*.json and from nothing else.
 
-What has not been measured has no table; a peer that was not there has no column, and a sentence says so.
+What has not been measured has no table; a peer that was not there has no column, and a sentence names it.
 
     python benchmarks/tables.py [--check]      --check: only say whether the page is up to date (exit code 1 if not)
 """

@@ -101,6 +101,7 @@ def profile(
     """One browser with a profile on disk for all tests: it compiles scripts, half of what a page costs, once."""
     folder = tmp_path_factory.mktemp("profile")
     made = browser_type.launch_persistent_context(folder, **browser_type_launch_args, **browser_context_args)
+    made.set_default_timeout(PATIENT_MS)  # a limit that no busy machine reaches
     yield Profile(made)
     made.close()
 
@@ -119,12 +120,6 @@ def newcomer(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator
     context.set_default_timeout(PATIENT_MS)
     yield context.new_page()
     context.close()
-
-
-@pytest.fixture(autouse=True)
-def patience(context: BrowserContext) -> None:
-    """Limits of waits that no busy machine reaches."""
-    context.set_default_timeout(PATIENT_MS)
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from explorer_page import UNHURRIED, ExplorerPage, findings
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 LUMINANCE = """(element) => {
   for (let e = element; e; e = e.parentElement || (e.getRootNode() && e.getRootNode().host)) {
@@ -13,6 +15,20 @@ LUMINANCE = """(element) => {
   }
   return 1
 }"""
+
+
+def test_a_page_finds_nothing_of_the_tests_before(context: BrowserContext, profile: Any, server: str) -> None:
+    left = "[document.cookie, localStorage.length, sessionStorage.length].join('|')"
+    first = context.new_page()
+    first.goto(server)
+    first.evaluate("document.cookie = 'left=1'; localStorage.left = sessionStorage.left = 1")
+    assert "left" in first.evaluate(left) and "left" in first.evaluate("Object.keys(localStorage).join()")
+    context.set_offline(True)
+    profile.forget()
+    assert context.pages == [profile.tab] and context.cookies() == []
+    second = context.new_page()
+    second.goto(f"{server}static/js/none.js")  # of the same origin, and stores nothing
+    assert second.evaluate(left) == "|0|0"
 
 
 def test_dark_mode_reaches_the_whole_page(explorer: ExplorerPage) -> None:

@@ -44,8 +44,8 @@ class Report:
 def gather(jobs: Sequence[Job], report: Report) -> pd.DataFrame:
     """Do the jobs and put their parts together in order; each is kept as soon as it and those before it are done.
 
-    They are done one after the other, or where ``report.n_jobs`` says so in other processes: those of this machine, or
-    the workers of a cluster.
+    They are done one after the other, or in other processes if ``report.n_jobs`` asks for them: those of this machine,
+    or the workers of a cluster.
     """
     import pandas as pd
     from joblib import Parallel, delayed

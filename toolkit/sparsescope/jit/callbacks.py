@@ -1,4 +1,4 @@
-"""Row functions of users that numba cannot compile: kernels call them back as plain Python, and a warning says so.
+"""Row functions of users that numba cannot compile: kernels call them back as plain Python, with a warning.
 
 The kernel around them stays compiled. Each call takes the interpreter's lock and boxes its arguments, a few
 microseconds, so such a part is right and slow. A kernel with a callback is never kept on disk.

@@ -22,8 +22,8 @@ def take_loss(settings: dict[str, Any], name: str) -> None:
 def sequence_of(problem: Problem, settings: dict[str, Any]) -> tuple[SequenceProblem, list[str]]:
     """The problem of ``settings`` on the data of ``problem``, of whatever kind that is.
 
-    A loss that sequences, or the solver of ``settings``, do not take is replaced, in ``settings`` too, and a notice
-    says so; a solver that takes the data with no loss is the caller's to replace. ``ValueError`` if no loss fits.
+    A loss that sequences, or the solver of ``settings``, do not take is replaced, in ``settings`` too, with a
+    notice; a solver that takes the data with no loss is the caller's to replace. ``ValueError`` if no loss fits.
     """
     refused, solver, rest = "", st.make_part(settings, "solver"), None
     for name in (settings["loss"], *SMOOTH):

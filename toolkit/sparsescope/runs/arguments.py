@@ -1,4 +1,4 @@
-"""Arguments of a run: problems, solvers, callbacks and wishes for events, checked and made what a run works with."""
+"""Arguments of a run: problems, solvers, callbacks and what events hold, checked and made what a run works with."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@
     because the first thread's rows alone are plain coordinate descent, whose F never rises.
 
 No thread writes what another one reads, so the result depends on T but not on timing. The threads are Python's, running
-kernels that let go of the interpreter: that is safe with any number of live sessions, which the threading layers behind
-``prange`` are not everywhere, and needs no further compilation.
+kernels that release the interpreter lock: that is safe with any number of live sessions, which the threading layers
+behind ``prange`` are not everywhere, and needs no further compilation.
 """
 
 from __future__ import annotations

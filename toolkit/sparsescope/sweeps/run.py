@@ -50,8 +50,8 @@ class SweepRun:
     Raises
     ------
     TypeError, ValueError
-        for arguments that are not allowed and names that are not known. What a solver refuses is no error: the row
-        says so.
+        for arguments that are not allowed and names that are not known. What a solver refuses is no error: its
+        row names the reason.
     OSError
         for a folder that cannot be written, or a scheduler that does not answer.
 
