@@ -166,6 +166,8 @@ test("no gap below the rounding of certificates is called proved", () => {
   store.takeFrame(...frame(events([9]), { status, best: [2], lower: [2 - 5e-16], header: { goal: 1e-9 } }));
   assert.equal(store.proved(), 1e-14);
   assert.equal(proof(store), "✓ proved to 1.0e−14");
+  store.takeFrame(...frame(events([10]), { status: { ...status, iteration: 10, gap_iteration: 10, relative_gap: 1e-14 }, best: [2], lower: [2 - 5e-16], header: { goal: 1e-9 } }));
+  assert.equal(proof(store), "✓ proved"); // of the gap that stands beside it
 });
 
 test("old pictures are veiled while another problem is on its way", () => {

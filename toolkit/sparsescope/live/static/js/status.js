@@ -26,9 +26,10 @@ export function untouched(store) {
 export function proof(store) {
   const share = store.proved();
   if (!known(share)) return "";
-  const { iteration, gap_iteration: at } = store.status;
+  const { iteration, gap_iteration: at, relative_gap: gap } = store.status;
   const when = at === iteration ? "" : ` at ${iterations(at)}`;
-  if (goalReached(store)) return `✓ proved to ${scientific(Math.max(share, 0))}`;
+  const least = scientific(Math.max(share, 0));
+  if (goalReached(store)) return least === scientific(gap) ? "✓ proved" : `✓ proved to ${least}`; // the gap stands beside it
   if (share >= 1) return `F − F* ≤ ${number(share * Math.abs(store.status.objective), 3)} (proved${when})`;
   if (share >= 0.01) return `F ≤ ${number(1 / (1 - share), 3)} F* (proved${when})`;
   return `F − F* ≤ ${scientific(Math.max(share, 0))} F (proved${when})`;
