@@ -548,6 +548,19 @@ def test_charts_and_pictures_of_a_frame_are_of_one_iteration() -> None:
     explorer.close()
 
 
+def test_a_strip_that_was_not_due_at_the_last_iteration_comes_when_it_is(client: Page) -> None:
+    client.start()
+    client.send("layout", rows=100, mode="matrix", strip=400)
+    client.until(lambda: any(frame.get("strip") for frame in client.frames()), "a strip")
+    stage: Any = client.explorer._director.stage
+    stage._strip_due = stage._clock() + 1.0  # as after one that cost the worker much
+    client.applied(client.send("do", action="step", n=3))
+    client.until(lambda: client.last()["status"]["iteration"] == 3, "three steps")
+    client.until(
+        lambda: [f["strip"]["iteration"] for f in client.frames() if f.get("strip")][-1] == 3, "the strip of rest"
+    )
+
+
 def test_the_weights_of_a_past_iteration_are_shown_again() -> None:
     explorer = Explorer((X, Y), {"solver": "ista", "lam_ratio": 0.01}, allow_data_choice=False)
     page = Page(explorer).start()

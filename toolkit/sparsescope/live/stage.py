@@ -119,6 +119,7 @@ class Stage:
         self._shot_past = False  # it shows an iteration of the past
         self._strip: Any = None
         self._strip_due = -1e9  # when the next one may be measured
+        self._strip_owed = False  # the last picture came without one, which is wanted and was not due
         self._work: tuple[Any, Any] | None = None  # the worker's: a problem's shape and its workspace
         self._asks: list[tuple[str, int, int]] = []
         self._cells: list[tuple[str, int, int]] = []
@@ -164,7 +165,8 @@ class Stage:
             return
         trace, sort = self.session.trace, settings[self.kind.sorting]
         key = (len(trace), len(trace.marks), sort, *layout.key())
-        if key == self._asked:
+        strip = layout.strip if now >= self._strip_due else 0
+        if key == self._asked and not (self._strip_owed and strip):
             return
         rank: np.ndarray | None = None
         if sort == "name":
@@ -183,10 +185,11 @@ class Stage:
             tuple(self._cells),
             layout.visible,
             layout.part,
-            layout.strip if now >= self._strip_due else 0,
+            strip,
             layout.at,
         )
         self._asks, self._cells = [], []
+        self._strip_owed = strip < layout.strip
         self._asked, self._asked_at, self._pending = key, now, True
         self.session.request(lambda problem, state: self._shoot(problem, state, wish))
 
