@@ -15,8 +15,13 @@ whole = lean(forceinline=False)
 small = lean()
 
 FEW_LABELS = 64  # with at most this number of scores, reading all is cheaper than a list
+# With more entries to read than one for each so many labels, setting all scores is cheaper than a list, too (measured
+# with 1e4 and 1e5 labels: a list costs two more places in memory for every entry).
+ALL = 8
 AHEAD, NEXT = 16, 4  # features of a sample whose rows are requested before they are needed: heads, entries
 LONG = 12  # a row with at most this number of entries per requested label is scanned, not searched
+# Scores of which those above a bar are counted, which is vectorised as a maximum is not, before they are looked at.
+STRETCH = 64
 
 
 @struct
@@ -80,10 +85,14 @@ def add_row(rows, r, x, threshold, listed, count, s):  # type: ignore[no-untyped
         for k in range(np.uintp(rows.used[WIDTH])):
             s.scores[k] += x * rows.values[start + k]
         return count
+    if not listed:
+        for p in range(start, start + np.uintp(rows.head[r, FRONT])):
+            s.scores[np.uintp(rows.labels[p])] += x * shrunk(rows.values[p], threshold)
+        return count
     for e in range(rows.head[r, FRONT]):
         p = start + np.uintp(e)
         k = rows.labels[p]
-        if listed and s.seen[k] != s.tick[0]:
+        if s.seen[k] != s.tick[0]:
             s.seen[k] = s.tick[0]
             s.scores[k] = 0.0
             s.touched[count] = k
@@ -112,7 +121,9 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
             if p + AHEAD < last:
                 prefetch(rows.head, 4 * (np.intp(samples.row(p + AHEAD, i)) * parts + q))
             read += rows.head[np.intp(samples.row(p, i) * parts + q), FRONT]
-    listed = m > FEW_LABELS and m > read
+    if draws > 0:
+        read = read * draws // max(last - first, 1)
+    listed = m > FEW_LABELS and m > ALL * read
     if not listed:
         for k in range(q, m, parts):
             s.scores[k] = 0.0
@@ -146,6 +157,15 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
 
 
 @small
+def above(scores, begin, end, bar):  # type: ignore[no-untyped-def]
+    """How many of the scores begin…end are above a bar."""
+    found = 0
+    for k in range(np.uintp(begin), np.uintp(end)):
+        found += scores[k] > bar
+    return found
+
+
+@small
 def offer(k, score, wanted, have, s):  # type: ignore[no-untyped-def]
     """Put a label among the ``wanted`` best, which are in falling order. Returns how many there are."""
     if have == wanted:
@@ -171,6 +191,15 @@ def choose(count, parts, q, wanted, s):  # type: ignore[no-untyped-def]
     m = s.scores.size
     tick = s.tick[0]
     have = 0
+    if count < 0 and parts == 1:
+        for begin in range(0, m, STRETCH):
+            end = min(begin + STRETCH, m)
+            if have == wanted and above(s.scores, begin, end, s.best[have - 1]) == 0:
+                continue
+            for k in range(begin, end):
+                if s.mark[k] != tick:
+                    have = offer(k, s.scores[k], wanted, have, s)
+        return have
     if count < 0:
         for k in range(q, m, parts):
             if s.mark[k] != tick:

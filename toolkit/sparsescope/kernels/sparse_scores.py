@@ -8,10 +8,10 @@ import numpy as np
 
 from ..jit.parts import kernel, lean
 from .amounts import amount_of
+from .label_search import ALL, STRETCH, above
 
 whole = lean(forceinline=False)
 small = lean()
-ALL = 2  # with more entries to read than one for each so many labels, reading without a list is quicker (measured)
 
 
 def csr_parts(W: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -22,25 +22,45 @@ def csr_parts(W: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @whole
+def reads(samples, i, w_indptr):  # type: ignore[no-untyped-def]
+    """Entries of W in the rows of the features of sample i."""
+    found = np.int64(0)
+    for p in range(samples.start(i), samples.stop(i)):
+        j = samples.row(p, i)
+        found += w_indptr[j + np.uintp(1)] - w_indptr[j]
+    return found
+
+
+@whole
+def all_scores(samples, i, w_indptr, w_indices, w_data, s):  # type: ignore[no-untyped-def]
+    """s.scores ← the scores of all labels at sample i."""
+    for k in range(s.scores.size):
+        s.scores[k] = 0.0
+    for p in range(samples.start(i), samples.stop(i)):
+        x = np.float64(samples.entry(p, i))
+        j = samples.row(p, i)
+        for e in range(w_indptr[j], w_indptr[j + np.uintp(1)]):
+            s.scores[np.uintp(w_indices[np.uintp(e)])] += x * w_data[np.uintp(e)]
+
+
+@whole
 def sparse_scores(samples, i, w_indptr, w_indices, w_data, s):  # type: ignore[no-untyped-def]
     """Scores of sample i under a sparse W, and the list of labels that have one; returns its length. Where the list
     would be long it holds all labels, and is not looked into while the scores are added up."""
     s.tick[0] += 1
-    m, read = s.scores.size, 0
-    for p in range(samples.start(i), samples.stop(i)):
-        j = samples.row(p, i)
-        read += w_indptr[j + np.uintp(1)] - w_indptr[j]
-    if ALL * read > m:
+    m = s.scores.size
+    if ALL * reads(samples, i, w_indptr) > m:
+        all_scores(samples, i, w_indptr, w_indices, w_data, s)
         for k in range(m):
-            s.scores[k] = 0.0
             s.seen[k] = s.tick[0]
             s.touched[k] = k
-        for p in range(samples.start(i), samples.stop(i)):
-            x = np.float64(samples.entry(p, i))
-            j = samples.row(p, i)
-            for e in range(w_indptr[j], w_indptr[j + np.uintp(1)]):
-                s.scores[np.uintp(w_indices[np.uintp(e)])] += x * w_data[np.uintp(e)]
         return m
+    return listed_scores(samples, i, w_indptr, w_indices, w_data, s)
+
+
+@whole
+def listed_scores(samples, i, w_indptr, w_indices, w_data, s):  # type: ignore[no-untyped-def]
+    """Scores of sample i, and the list of labels that have one; returns its length."""
     count = 0
     for p in range(samples.start(i), samples.stop(i)):
         x = np.float64(samples.entry(p, i))
@@ -88,20 +108,78 @@ def best_of_sample(count, wanted, s):  # type: ignore[no-untyped-def]
         k += 1
 
 
+@whole
+def best_of_all(wanted, s):  # type: ignore[no-untyped-def]
+    """s.found, s.best ← the best labels where the scores of all are set, falling; of equal ones the lowest first."""
+    m, have = s.scores.size, 0
+    for begin in range(0, m, STRETCH):
+        end = min(begin + STRETCH, m)
+        if have < wanted or above(s.scores, begin, end, s.best[have - 1]) > 0:
+            for k in range(begin, end):
+                have = offer_in_order(k, s.scores[k], wanted, have, s)
+
+
 @kernel
 def best_labels(samples, n, w_indptr, w_indices, w_data, s, labels, scores):
     """The best labels of n samples under a sparse W (CSR by features): labels (n, k) int32 and scores (n, k), falling.
 
     Labels that no feature of the sample has a weight for score 0; of equal scores the lowest number comes first, as in
-    a dense row. O(entries read + k) a sample: nothing is proportional to the number of labels, unless k is.
+    a dense row. O(entries read + k) a sample where few are read: then nothing is proportional to the number of labels,
+    unless k is.
     """
     wanted = labels.shape[1]
     for i in range(n):
-        count = sparse_scores(samples, i, w_indptr, w_indices, w_data, s)
-        best_of_sample(count, wanted, s)
+        if ALL * reads(samples, i, w_indptr) > s.scores.size:
+            all_scores(samples, i, w_indptr, w_indices, w_data, s)
+            best_of_all(wanted, s)
+        else:
+            s.tick[0] += 1
+            best_of_sample(listed_scores(samples, i, w_indptr, w_indices, w_data, s), wanted, s)
         for e in range(wanted):
             labels[i, e] = s.found[e]
             scores[i, e] = s.best[e]
+
+
+@whole
+def ends_of_all(first, last, targets, s):  # type: ignore[no-untyped-def]
+    """The lowest score of the sample's own labels, the highest of the others, and the first label that has it, where
+    the scores of all are set; its own are marked."""
+    low, top, at = np.inf, -np.inf, np.int64(-1)
+    for e in range(first, last):
+        k = targets[e]
+        s.mark[k] = s.tick[0]
+        low = min(low, s.scores[k])
+    m = s.scores.size
+    for begin in range(0, m, STRETCH):
+        end = min(begin + STRETCH, m)
+        if above(s.scores, begin, end, top) > 0:
+            for k in range(begin, end):
+                if s.scores[k] > top and s.mark[k] != s.tick[0]:
+                    top, at = s.scores[k], k
+    return low, top, at
+
+
+@whole
+def ends_of_list(count, first, last, targets, s):  # type: ignore[no-untyped-def]
+    """The same where the labels with a score are listed and all others have 0; the label is found only where both
+    scores are equal."""
+    low, top, at = np.inf, -np.inf, np.int64(-1)
+    others = s.scores.size - count  # labels that no feature has a weight for, and that are not the sample's own
+    for e in range(first, last):
+        k = targets[e]
+        s.mark[k] = s.tick[0]
+        scored = s.seen[k] == s.tick[0]
+        others -= not scored
+        low = min(low, s.scores[k] if scored else 0.0)
+    top = 0.0 if others > 0 else -np.inf
+    for e in range(count):
+        k = s.touched[e]
+        if s.mark[k] != s.tick[0] and s.scores[k] > top:
+            top = s.scores[k]
+    if low == top:
+        best_of_sample(count, 1, s)
+        at = np.int64(s.found[0])
+    return low, top, at
 
 
 @kernel
@@ -115,27 +193,15 @@ def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, sla
         first, last = indptr[i], indptr[i + 1]
         if first == last or last - first == m:
             continue
-        count = sparse_scores(samples, i, w_indptr, w_indices, w_data, s)
-        low = np.inf
-        others = m - count  # labels that no feature has a weight for, and that are not the sample's own
-        for e in range(first, last):
-            k = targets[e]
-            s.mark[k] = s.tick[0]
-            scored = s.seen[k] == s.tick[0]
-            others -= not scored
-            score = s.scores[k] if scored else 0.0
-            low = score if score < low else low
-        top = 0.0 if others > 0 else -np.inf
-        for e in range(count):
-            k = s.touched[e]
-            if s.mark[k] != s.tick[0] and s.scores[k] > top:
-                top = s.scores[k]
-        hinge = margin + top - low
-        hinge = hinge if hinge > 0.0 else 0.0
+        s.tick[0] += 1
+        if ALL * reads(samples, i, w_indptr) > m:
+            all_scores(samples, i, w_indptr, w_indices, w_data, s)
+            low, top, at = ends_of_all(first, last, targets, s)
+        else:
+            count = listed_scores(samples, i, w_indptr, w_indices, w_data, s)
+            low, top, at = ends_of_list(count, first, last, targets, s)
+        hinge = max(margin + top - low, 0.0)
         total += amount_of(weights, i) * hinge
         active += hinge > slack
-        if last - first == 1 and low >= top:
-            if low == top:
-                best_of_sample(count, 1, s)
-            right += low > top or s.found[0] == targets[first]
+        right += last - first == 1 and (low > top or (low == top and targets[first] <= at))
     return total, active, right

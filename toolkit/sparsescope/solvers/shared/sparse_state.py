@@ -201,10 +201,11 @@ class PDSparseState(State):
             W, design, n = self.inner_weights(), problem.design, problem.n
             stored = np.diff(design.matrix.indptr) if design.is_sparse else np.full(self.d, n)
             total, active, right = 0.0, 0, 0
+            weights = csr_parts(W)  # once for all pieces: it copies what is read-only
             for first, last in even_parts(n, float(stored @ np.diff(W.indptr).astype(np.float64)) / n, SCANNED):
                 found = hinge_sum(
                     design.sparse_samples,
-                    *csr_parts(W),
+                    *weights,
                     self.indptr,
                     self.targets,
                     self.margin,
