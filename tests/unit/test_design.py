@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from helpers import forms, interpreted, text
 from sparsescope.inputs.class_sums import class_sums
 from sparsescope.inputs.columns import columns_matmul, columns_rmatmul
-from sparsescope.inputs.design import BLOCK, Design
+from sparsescope.inputs.design import BLOCK, PART, STREAMED, Design
 
 
 def designs(dtype: str = "float64") -> list[Any]:
@@ -67,16 +67,34 @@ def test_compiled_products_do_what_the_interpreted_ones_do() -> None:
         columns_matmul(columns, coef, 0, len(coef), Z)
         interpreted(columns_matmul)(columns, coef, 0, len(coef), Y)
         np.testing.assert_allclose(Z, Y, atol=1e-13)
-        G, H = np.empty((9, 3)), np.empty((9, 3))
-        columns_rmatmul(columns, U, 3, 12, G)
-        interpreted(columns_rmatmul)(columns, U, 3, 12, H)
-        np.testing.assert_allclose(G, H, atol=1e-13)
+        for m in (1, 3):
+            G, H = np.empty((9, m)), np.empty((9, m))
+            columns_rmatmul(columns, U[:, :m].copy(), 3, 12, G)
+            interpreted(columns_rmatmul)(columns, U[:, :m].copy(), 3, 12, H)
+            np.testing.assert_allclose(G, H, atol=1e-13)
+            np.testing.assert_allclose(G, matrix[:, 3:12].T @ U[:, :m], atol=1e-12)
 
 
 def test_blocks_are_not_larger_than_promised() -> None:
+    def sizes(X: sp.sparray, m: int) -> list[int]:
+        return [stop - start for start, stop, _ in Design(X).rmatmul_blocks(np.ones((X.shape[0], m)))]
+
     X = sp.random_array((5, 2 * BLOCK + 3), density=0.01, random_state=np.random.default_rng(0), format="csr")
-    sizes = [stop - start for start, stop, _ in Design(X).rmatmul_blocks(np.ones((5, 2)))]
-    assert sizes == [BLOCK, BLOCK, 3]
+    assert sizes(X, STREAMED // BLOCK) == [BLOCK, BLOCK, 3]  # with many classes: no array (d, m) is made
+    assert sizes(X, 1) == [2 * BLOCK + 3]  # with few the whole is no larger
+    wide = sp.csr_array((5, 3 * STREAMED // 2))
+    assert sizes(wide, 2) == [STREAMED // 2] * 3
+
+
+def test_blocks_of_long_columns_are_no_longer_than_a_pause_allows() -> None:
+    rows, d = 20_000, 4 * BLOCK
+    X = Design(sp.csc_array((np.ones(rows * d // 4), *_columns_of(rows, d)), shape=(rows, d)))
+    assert X.streamed(1) * X.nnz // d <= PART and X.streamed(1) < d
+
+
+def _columns_of(rows: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places and ends of columns whose first quarter of rows is taken."""
+    return np.tile(np.arange(rows // 4), d), np.arange(d + 1) * (rows // 4)
 
 
 @pytest.mark.parametrize(

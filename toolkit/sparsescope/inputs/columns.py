@@ -105,6 +105,13 @@ def pull_column(columns, j, U, g):  # type: ignore[no-untyped-def]
 @kernel
 def columns_rmatmul(columns, U, start, stop, G):
     """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m)."""
+    if U.shape[1] == 1:  # no loop over classes within that over the entries
+        for j in range(start, stop):
+            total = 0.0
+            for p in range(columns.start(j), columns.stop(j)):
+                total += columns.entry(p, j) * U[columns.row(p, j), 0]
+            G[j - start, 0] = total
+        return
     for j in range(start, stop):
         pull_column(columns, j, U, G[j - start])
 

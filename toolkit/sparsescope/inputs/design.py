@@ -31,7 +31,9 @@ from .matrix_checks import as_array, as_float, refuse_not_finite
 from .sparse import check_sparse
 from .turned import by_columns, by_samples, plain
 
-BLOCK = 512  # columns whose gradient rows are held at once when a sparse product is streamed
+# Columns whose gradient rows are held at once when a sparse product is streamed: at least so many, and with few classes
+# as many as give so many numbers, unless their product would pause too late.
+BLOCK, STREAMED = 512, 16_384
 # A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
 # copies of this size stay in the cache until they are multiplied.
 MOST_GATHERED = 0.75
@@ -241,6 +243,22 @@ class Design(DesignSums):
         lengths = np.diff(self.matrix.indptr)
         return parts_of(m * (lengths if rows is None else lengths[rows]).astype(np.int64), PART)
 
+    def streamed(self, m: int) -> int:
+        """Return how many rows of a sparse product XᵀU with m columns are made at a time: one to three milliseconds' work.
+
+        Parameters
+        ----------
+        m
+            columns of U.
+
+        Returns
+        -------
+        int
+            their number, at most d.
+        """
+        in_time = PART * self.d // max(self.nnz * m, 1)
+        return min(self.d, max(BLOCK, min(STREAMED // m, in_time)))
+
     def rmatmul_blocks(self, U: np.ndarray, buffer: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
         """Compute XᵀU in pieces, without an array (d, m).
 
@@ -260,7 +278,7 @@ class Design(DesignSums):
             made = np.empty((self.d, U.shape[1]), np.result_type(self.dtype, U.dtype))
             yield 0, self.d, self.rmatmul(U, made)
             return
-        rows = buffer if buffer is not None else np.empty((min(BLOCK, self.d), U.shape[1]), dtype=U.dtype)
+        rows = buffer if buffer is not None else np.empty((self.streamed(U.shape[1]), U.shape[1]), dtype=U.dtype)
         for start in range(0, self.d, rows.shape[0]):
             stop = min(start + rows.shape[0], self.d)
             columns_rmatmul(self.columns, U, start, stop, rows)

@@ -103,7 +103,8 @@ class Workspace:
         if isinstance(problem.design, PartitionedDesign):  # its products are in the precision of U
             return problem.design.rmatmul_blocks(self.U)
         if problem.design.is_sparse or not double:
-            rows = problem.d if problem.regulariser.needs_all_rows else min(BLOCK, problem.d)
+            whole = problem.regulariser.needs_all_rows
+            rows = problem.d if whole else problem.design.streamed(problem.m)
             if self.block.shape[0] != rows:  # once a run, and when a live change brings another kind of penalty
                 self.block = np.empty((rows, problem.m))
         if not double:

@@ -62,16 +62,27 @@ def reads(design: Any, rows: np.ndarray) -> np.ndarray:
     """Return how many numbers of X belong to each of these rows of W; a negative row is the intercept's."""
     if not design.is_sparse:
         return np.full(rows.size, design.n)
-    return np.where(rows >= 0, np.diff(design.matrix.indptr)[rows], design.n)
+    indptr, there = design.matrix.indptr, np.maximum(rows, 0)
+    return np.where(rows >= 0, indptr[there + 1] - indptr[there], design.n)
 
 
-def add_scores(design: Any, part: Entries, delta: np.ndarray, E: np.ndarray) -> None:
-    """E (n, m) = Xδ of the entries of a working set."""
+def score_parts(design: Any, part: Entries) -> list[tuple[int, int]]:
+    """Return the entries of a working set between which Xδ pauses."""
+    return [
+        (begins + first, begins + last)
+        for begins, ends in even_parts(part.rows.size, 1.0, COPIED)
+        for first, last in parts_of(reads(design, part.rows[begins:ends]), PART)
+    ]
+
+
+def add_scores(
+    design: Any, part: Entries, delta: np.ndarray, E: np.ndarray, parts: list[tuple[int, int]] | None = None
+) -> None:
+    """E (n, m) = Xδ of the entries of a working set; ``parts`` of :func:`score_parts`, for who needs several."""
     E[:] = 0.0
-    for begins, ends in even_parts(part.rows.size, 1.0, COPIED):
-        for first, last in parts_of(reads(design, part.rows[begins:ends]), PART):
-            move_scores(design.columns, design.ones, part.rows, part.classes, delta, begins + first, begins + last, E)
-            pause()
+    for first, last in score_parts(design, part) if parts is None else parts:
+        move_scores(design.columns, design.ones, part.rows, part.classes, delta, first, last, E)
+        pause()
 
 
 class EntryState(State):

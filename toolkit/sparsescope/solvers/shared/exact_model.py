@@ -21,7 +21,7 @@ from ...kernels.coordinates import (
 )
 from ...pauses import even_parts, parts_of, pause, to_the_end
 from ...problems.prediction import Problem
-from .entries import Entries, add_scores, reads
+from .entries import Entries, add_scores, reads, score_parts
 from .in_parts import WORK
 
 FLAT = 500.0  # in roundings of the number type: the share of the curvatures of single entries that is rounding
@@ -87,11 +87,12 @@ class ExactModel:
             pause()
         report[FLOPS] += 5.0 * length
         target, E = share * share * rho, np.empty_like(self.R)
+        of_scores, of_entries = score_parts(design, some), list(parts_of(2.0 * read, WORK))
         flat = FLAT * float(np.finfo(self.R.dtype).eps)
         for _ in range(steps):
             if rho <= target:
                 break
-            add_scores(design, some, P, E)
+            add_scores(design, some, P, E, of_scores)
             curve = 0.0
             for first, last in even_parts(n, 2.0 * m * m, WORK):
                 curve = bend_scores(self.C, E, first, last, curve)
@@ -101,7 +102,7 @@ class ExactModel:
             if curve <= flat * apart:  # nothing changes along it: all intercepts may move together, however far
                 break
             before, size, rho = rho, rho / curve, 0.0
-            for first, last in parts_of(2.0 * read, WORK):
+            for first, last in of_entries:
                 rho = conjugate_step(*data, some.ridge, E, size, first, last, rho, P, move, left, diagonal)
                 pause()
             P[:] = left / diagonal + rho / before * P
