@@ -8,6 +8,8 @@ ridge    λ₄ = 0, C = 1, all 11 314 documents: seconds of liblinear's -s 4 (sc
 scale    100 000 documents, 100 000 words, 20 000 classes, in a separate process: seconds of one iteration, the
          largest amount of memory the process ever had (bar 1.5 GB), seconds to rank the classes of 10 000 others
 growth   the same corpus size with 10² to 10⁵ classes: seconds of an iteration; the exponent has to be below 1
+together ten documents a class, 10³ to 10⁵ classes (10⁴ to 10⁶ documents), each in a separate process: microseconds a
+         document of each of the first passes, the gap and the held-out accuracy after it, the largest memory
 bibtex   precision at 1 with the protocol of paper 4 (bar: within a point of the paper's 64.55)
 gaps     iris, wine and digits, both losses: relative gaps (bar 1e-6), and how far the objective is from that of fbpd
 
@@ -38,18 +40,22 @@ import sparsescope as ss
 from sparsescope.experiments import Settings, peers
 from sparsescope.experiments.paper4 import claims, growth, models, protocol, samples
 from sparsescope.inputs.design import Design
+from sparsescope.runs.run import warm_up
 from sparsescope.runs.stopping import Gap, HeldOut, Iterations, Seconds
 
-PARTS = ("news20", "ridge", "scale", "growth", "bibtex", "gaps")
+PARTS = ("news20", "ridge", "scale", "growth", "together", "bibtex", "gaps")
 ACCURACY, NEWS_BAR, NEWS_ROW, NEWS_DUALS = 0.930, 4.5, 1.9, 3.1
 TRAINING = 9_000
 TOLERANCES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)  # of liblinear
 MEMORY_BAR, PREDICT_BAR = 1.5, 10.0  # GB, seconds
 GAP_BAR = 1e-6
+NESTED = {"ridge": "levels", "together": "passes"}  # parts whose rows hold tables
 GAPS = tuple((data, loss) for data in ("iris", "wine", "digits") for loss in ("crammer-singer", "separation-ranking"))
 GAPS_NET, GAPS_LAM = 0.3, 0.02
 SCALE = {False: (110_000, 100_000, 20_000), True: (5_500, 5_000, 1_000)}  # quick -> documents, words, classes
 TESTS = 1.0 / 11.0  # of the documents
+TOGETHER = {False: (1_000, 10_000, 100_000), True: (100, 300)}  # quick -> classes
+DOCUMENTS, WORDS, TOGETHER_PASSES, TOGETHER_LIMIT = 10, 50_000, 3, 600.0  # a class; of all; at most; seconds
 
 
 def solver() -> Any:
@@ -161,6 +167,11 @@ def ridge(repeats: int, limit: float, quick: bool) -> dict[str, Any]:
 def scale(quick: bool) -> dict[str, Any]:
     """One iteration at full size, in a separate process."""
     command = [sys.executable, __file__, "--child", *(["--quick"] if quick else [])]
+    return answer_of(command)
+
+
+def answer_of(command: list[str]) -> dict[str, Any]:
+    """The row that a process prints in its last line."""
     answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found: dict[str, Any] = json.loads(answer.splitlines()[-1])
     return found
@@ -222,6 +233,43 @@ def growing(m: int, quick: bool) -> dict[str, Any]:
         for name, value in row.items()
         if name not in ("data", "method")
     }
+
+
+def together(m: int) -> dict[str, Any]:
+    """Classes and documents that grow together, in a separate process."""
+    return answer_of([sys.executable, __file__, "--together", str(m)])
+
+
+def together_child(m: int) -> None:
+    """The process that is measured: prints one line of JSON."""
+    data = ss.datasets.make_extreme(DOCUMENTS * m, WORDS, m, test_size=0.1)
+    X, y = sp.csc_array(data.X), data.y
+    problem = protocol.at(
+        ss.Problem(X, y, loss="crammer-singer", penalty="elastic-net", class_names=data.class_names), 0.1
+    )
+    warm_up(problem, solver())
+    problem.rank(sp.csr_array((problem.d, m)), X=Design(data.X_test[:5]), k=1)
+    base, began = peak(), time.thread_time()
+    run = ss.Run(
+        problem,
+        solver(),
+        test=(data.X_test, data.y_test),
+        stop=Iterations(TOGETHER_PASSES) | Seconds(TOGETHER_LIMIT),
+        certify_every=1,
+        clock=time.thread_time,
+    )
+    passes, before = [], 0.0
+    for event in run:
+        if event.iteration:
+            passes.append(
+                {"us": 1e6 * (event.seconds - before) / problem.n, "gap": event.gap, "accuracy": event.test_accuracy}
+            )
+        before = event.seconds
+    spent = time.thread_time() - began
+    row = {"documents": problem.n, "words": WORDS, "classes": m, "seen": int(np.unique(y).size)}
+    row |= {"entries": int(data.X.nnz), "data GB": base, "peak GB": peak(), "passes": passes}
+    row |= {"watched share": 1.0 - run.seconds / spent, **density(run)}
+    print(json.dumps(row))
 
 
 def bibtex(repeats: int, quick: bool) -> dict[str, Any]:
@@ -286,6 +334,7 @@ def jobs(args: argparse.Namespace) -> dict[str, tuple[str, Callable[[], dict[str
         "20 000 classes": ("scale", functools.partial(scale, args.quick)),
     }
     made |= {f"growth: {m} classes": ("growth", functools.partial(growing, m, args.quick)) for m in sizes}
+    made |= {f"together: {m} classes": ("together", functools.partial(together, m)) for m in TOGETHER[args.quick]}
     made["bibtex"] = ("bibtex", functools.partial(bibtex, args.repeats, args.quick))
     made |= {
         f"gaps: {data}, {loss}": ("gaps", functools.partial(gaps, data, loss, args.repeats, args.limit))
@@ -328,10 +377,12 @@ def report(rows: list[dict[str, Any]]) -> None:
     for part, found in by_part(rows).items():
         if found:
             print(f"\n{part}")
-            for row in found if part == "ridge" else []:
-                common.show(row["levels"])
+            for row in found if part in NESTED else []:
+                print(f"{row['classes']} classes, {row['documents']} documents" if "passes" in row else "")
+                common.show(row[NESTED[part]])
             if part != "ridge":
-                common.show([{k: v for k, v in row.items() if k not in ("part", "all", "repeats")} for row in found])
+                hidden = ("part", "all", "repeats", "passes")
+                common.show([{k: v for k, v in row.items() if k not in hidden} for row in found])
     print()
     facts = summary(rows)
     common.bar(f"news20, λ4 = 0.1, to a held-out accuracy of {ACCURACY}", facts["news20 s"], NEWS_BAR, unit=" s")
@@ -351,7 +402,11 @@ def main() -> None:
     parser = common.parser(__doc__, "fresh", quick="small sizes; nothing is stored", repeats=3, limit=60.0)
     parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--together", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.together:
+        together_child(args.together)
+        return
     if args.child:
         child(args.quick)
         return

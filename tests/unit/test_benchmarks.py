@@ -380,8 +380,47 @@ def pd_sparse_rows(seconds: float | None, power: float) -> list[dict[str, Any]]:
          "k_A others": 3.5, "best accuracy": 0.92},
         {"part": "ridge", "case": "news20, λ4 = 0", "levels": levels, "repeats": 3}, *grown,
         {"part": "gaps", "case": "gaps: iris, crammer-singer", "gap": 4e-7, "difference": 2e-7, "repeats": 3},
+        *({"part": "together", "case": f"together: {m} classes", "classes": m, "documents": 10 * m, "words": 50,
+           "data GB": 0.5, "peak GB": 0.5 + m / 1e4, "repeats": 3,
+           "passes": [{"us": us, "gap": 0.2, "accuracy": 0.9}]} for m, us in ((1000, 10.0), (10_000, 30.0))),
         {"part": "bibtex", "case": "bibtex", "precision at 1": 0.637, "k_A": 18.0, "k_W": 2.0, "repeats": 3},
     ]  # fmt: skip
+
+
+def test_a_path_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench, tables = tool("bench_path"), tool("tables")
+
+    def levels(*seconds: float | None) -> dict[str, Any]:
+        named = zip(("1e-02", "1e-04", "1e-06"), seconds, strict=True)
+        return {"levels": {level: None if cpu is None else {"cpu": cpu} for level, cpu in named}}
+
+    rows = [
+        {"case": "two classes", "limit": 9.0,
+         "contestants": {"ours": levels(0.1, 0.2, 0.4), "glmnet": levels(0.3, 0.1, None),
+                         "celer": levels(0.2, 0.4, 0.6)}},
+        {"case": "ten classes", "limit": 9.0,
+         "contestants": {"ours": levels(1.0, 1.0, 2.0), "glmnet": levels(5.0, None, None)}},
+    ]  # fmt: skip
+    bench.report(rows)
+    said = capsys.readouterr().out
+    assert "met           best peer ÷ ours to 1e-02, least of all paths: 2" in said
+    assert "MISSED        best peer ÷ ours to 1e-04, least of all paths: 0.5" in said
+    assert bench.summary(rows)["median ratio"]["1e-06"] == pytest.approx(1.5)  # who did not get there is no peer
+    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
+    (tmp_path / "path.json").write_text(json.dumps(stored))
+    text = tables.text(tmp_path)
+    assert "| problem | glmnet (R) | celer | `ss.path` |" in text
+    assert "| ten classes | 5.00/–/– |  | 1.00/1.00/2.00 |" in text
+
+
+def test_the_programs_of_a_path_are_those_that_solve_it(tool: Any) -> None:
+    bench = tool("bench_path")
+    cases = {case.name: case for case in bench.CASES}
+    assert [name for name in bench.PEERS if bench.takes(name, cases["digits, grouped"])] == ["glmnet", "adelie"]
+    assert [name for name in bench.PEERS if bench.takes(name, cases["digits, ℓ1, ten classes"])] == ["glmnet"]
+    assert all(bench.takes(name, cases["rcv1, ℓ1"]) for name in bench.PEERS)
+    runs = {1e-3: {"error": 1e-3, "cpu": 1.0}, 1e-4: {"error": 1e-5, "cpu": 3.0}, 1e-5: {"error": 1e-5, "cpu": 2.0}}
+    assert bench._fastest(runs, 1e-4, 9.0) == 1e-5 and bench._fastest(runs, 1e-4, 1.5) is None
 
 
 def test_pd_sparse_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -401,6 +440,8 @@ def test_pd_sparse_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest
     (tmp_path / "pd_sparse.json").write_text(json.dumps(stored))
     text = tables.text(tmp_path)
     assert "| 0.1 | 1.0e-04 | .40 | .30 |" in text and "| 1000 | 2.51 | .50 | 2.00 | 3.0 | 4.0 |" in text
+    assert "| 10000 | 100000 | 30 µs, 0.2, 0.900 | – | – | 1.50 |" in text
+    assert "100000 classes with 1.0e+06 documents take 2 minutes for the first pass and 10 GB beside" in text
     assert "an accuracy" not in text and "a held-out accuracy of 0.930 after .30 s, with 1.5 weights" in text
     stored["rows"] = pd_sparse_rows(None, 0.4)
     (tmp_path / "pd_sparse.json").write_text(json.dumps(stored))
