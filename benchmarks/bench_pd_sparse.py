@@ -13,7 +13,8 @@ together ten documents a class, 10³ to 10⁵ classes (10⁴ to 10⁶ documents)
 bibtex   precision at 1 with the protocol of paper 4 (bar: within a point of the paper's 64.55)
 gaps     iris, wine and digits, both losses: relative gaps (bar 1e-6), and how far the objective is from that of fbpd
 
-    python benchmarks/bench_pd_sparse.py [--only news20 …] [--repeats 3] [--limit 60] [--fresh] [--quick]
+    python benchmarks/bench_pd_sparse.py [--only news20 …] [--classes 1000] [--repeats 3] [--limit 60] [--fresh]
+                                         [--quick]
 
 --quick takes small sizes and stores nothing.
 """
@@ -28,6 +29,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -179,6 +181,10 @@ def answer_of(command: list[str]) -> dict[str, Any]:
 
 def peak() -> float:
     """The largest resident memory of this process so far, GB."""
+    status = Path("/proc/self/status")  # what the system reports of a child's usage begins with its parent's
+    if status.exists():
+        found = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return float(found.split()[1]) / 1e6
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
@@ -334,7 +340,10 @@ def jobs(args: argparse.Namespace) -> dict[str, tuple[str, Callable[[], dict[str
         "20 000 classes": ("scale", functools.partial(scale, args.quick)),
     }
     made |= {f"growth: {m} classes": ("growth", functools.partial(growing, m, args.quick)) for m in sizes}
-    made |= {f"together: {m} classes": ("together", functools.partial(together, m)) for m in TOGETHER[args.quick]}
+    made |= {
+        f"together: {m} classes": ("together", functools.partial(together, m))
+        for m in args.classes or TOGETHER[args.quick]
+    }
     made["bibtex"] = ("bibtex", functools.partial(bibtex, args.repeats, args.quick))
     made |= {
         f"gaps: {data}, {loss}": ("gaps", functools.partial(gaps, data, loss, args.repeats, args.limit))
@@ -401,6 +410,7 @@ def main() -> None:
     """Measure what is asked for, and store the rows as they come."""
     parser = common.parser(__doc__, "fresh", quick="small sizes; nothing is stored", repeats=3, limit=60.0)
     parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS)
+    parser.add_argument("--classes", nargs="+", type=int, help="sizes of the part `together`; others stay as stored")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--together", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -418,7 +428,8 @@ def main() -> None:
         return lambda: {"part": part, **work(), "repeats": args.repeats}
 
     rows.measure({case: job(*pair) for case, pair in chosen.items()}, lambda case: chosen[case][0] in args.only)
-    report(rows.finish(chosen, summary=summary, quick=args.quick))
+    kept = [row["case"] for row in common.rows_of("pd_sparse") if row["case"] not in chosen]
+    report(rows.finish([*chosen, *kept], summary=summary, quick=args.quick))
 
 
 if __name__ == "__main__":

@@ -405,6 +405,7 @@ def _growing_together(rows: list[dict[str, Any]]) -> list[str]:
         "| classes | documents | 1st pass | 2nd | 3rd | memory [GB] |",
         "|---|---|---|---|---|---|",
     ]
+    rows = sorted(rows, key=lambda row: int(row["classes"]))
     for row in rows:
         cells = [f"{one['us']:.0f} µs, {one['gap']:.2g}, {one['accuracy']:.3f}" for one in row["passes"]]
         cells += ["–"] * (3 - len(cells))
@@ -415,8 +416,8 @@ def _growing_together(rows: list[dict[str, Any]]) -> list[str]:
         factor = last["classes"] / before["classes"]
         found = [row["passes"][0]["us"] * row["documents"] for row in (before, last)]
         seconds = found[1] * found[1] / found[0] / 1e6
-        memory = (last["peak GB"] - last["data GB"]) * (last["peak GB"] - last["data GB"])
-        memory /= max(before["peak GB"] - before["data GB"], 1e-9)
+        own = [row["peak GB"] - row["data GB"] for row in (before, last)]
+        memory = own[1] * own[1] / own[0]
         lines += [
             f"If both go on growing as between the last two rows, {factor * last['classes']:.0f} classes with "
             f"{factor * last['documents']:.1e} documents take {seconds / 60:.0f} minutes for the first pass and "

@@ -244,7 +244,7 @@ class Design(DesignSums):
         return parts_of(m * (lengths if rows is None else lengths[rows]).astype(np.int64), PART)
 
     def streamed(self, m: int) -> int:
-        """Return how many rows of a sparse product XᵀU with m columns are made at a time: one to three milliseconds' work.
+        """Return how many rows of a sparse product XᵀU are made at a time: one to three milliseconds' work.
 
         Parameters
         ----------
