@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from helpers import forms, interpreted, text
 from sparsescope.inputs.class_sums import class_sums
-from sparsescope.inputs.columns import columns_matmul, columns_rmatmul
-from sparsescope.inputs.design import BLOCK, PART, STREAMED, Design
+from sparsescope.inputs.columns import BLOCK, PART, STREAMED, columns_matmul, columns_rmatmul, streamed
+from sparsescope.inputs.design import Design
 
 
 def designs(dtype: str = "float64") -> list[Any]:
@@ -89,7 +89,7 @@ def test_blocks_are_not_larger_than_promised() -> None:
 def test_blocks_of_long_columns_are_no_longer_than_a_pause_allows() -> None:
     rows, d = 20_000, 4 * BLOCK
     X = Design(sp.csc_array((np.ones(rows * d // 4), *_columns_of(rows, d)), shape=(rows, d)))
-    assert X.streamed(1) * X.nnz // d <= PART and X.streamed(1) < d
+    assert streamed(X, 1) * X.nnz // d <= PART and streamed(X, 1) < d
 
 
 def _columns_of(rows: int, d: int) -> tuple[np.ndarray, np.ndarray]:

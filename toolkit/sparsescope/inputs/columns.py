@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..jit.parts import helper, kernel, struct
+
+PART = 4_000_000  # products of numbers after which a sparse product pauses: one to three milliseconds
+# Columns whose gradient rows are held at once when a sparse product is streamed: at least so many, and with few classes
+# as many as give so many numbers, unless their product would pause too late.
+BLOCK, STREAMED = 512, 16_384
+
+
+def streamed(design: Any, m: int) -> int:
+    """Return how many of the d rows of XᵀU, of sparse X and with m columns, are made at a time."""
+    in_time = PART * design.d // max(design.nnz * m, 1)
+    return int(min(design.d, max(BLOCK, min(STREAMED // m, in_time))))
 
 
 @struct

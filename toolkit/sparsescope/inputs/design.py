@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from ..pauses import even_parts, parts_of, pause
 from .columns import (
+    PART,
     DenseColumns,
     SparseColumns,
     chosen_matmul,
@@ -24,6 +25,7 @@ from .columns import (
     columns_matmul,
     columns_rmatmul,
     listed_matmul,
+    streamed,
 )
 from .design_sums import DesignSums
 from .frame import Frame, find_frame, framed, unframed
@@ -31,15 +33,12 @@ from .matrix_checks import as_array, as_float, refuse_not_finite
 from .sparse import check_sparse
 from .turned import by_columns, by_samples, plain
 
-# Columns whose gradient rows are held at once when a sparse product is streamed: at least so many, and with few classes
-# as many as give so many numbers, unless their product would pause too late.
-BLOCK, STREAMED = 512, 16_384
 # A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
 # copies of this size stay in the cache until they are multiplied.
 MOST_GATHERED = 0.75
 GATHER_BYTES = 2_000_000
-# A product pauses after so many products of numbers: one to three milliseconds. The parts are always the same.
-PART, DENSE_PART = 4_000_000, 40_000_000
+# A dense product pauses after so many products of numbers: one to three milliseconds. The parts are always the same.
+DENSE_PART = 40_000_000
 
 
 class Design(DesignSums):
@@ -243,22 +242,6 @@ class Design(DesignSums):
         lengths = np.diff(self.matrix.indptr)
         return parts_of(m * (lengths if rows is None else lengths[rows]).astype(np.int64), PART)
 
-    def streamed(self, m: int) -> int:
-        """Return how many rows of a sparse product XᵀU are made at a time: one to three milliseconds' work.
-
-        Parameters
-        ----------
-        m
-            columns of U.
-
-        Returns
-        -------
-        int
-            their number, at most d.
-        """
-        in_time = PART * self.d // max(self.nnz * m, 1)
-        return min(self.d, max(BLOCK, min(STREAMED // m, in_time)))
-
     def rmatmul_blocks(self, U: np.ndarray, buffer: np.ndarray | None = None) -> Iterator[tuple[int, int, np.ndarray]]:
         """Compute XᵀU in pieces, without an array (d, m).
 
@@ -278,7 +261,7 @@ class Design(DesignSums):
             made = np.empty((self.d, U.shape[1]), np.result_type(self.dtype, U.dtype))
             yield 0, self.d, self.rmatmul(U, made)
             return
-        rows = buffer if buffer is not None else np.empty((self.streamed(U.shape[1]), U.shape[1]), dtype=U.dtype)
+        rows = buffer if buffer is not None else np.empty((streamed(self, U.shape[1]), U.shape[1]), U.dtype)
         for start in range(0, self.d, rows.shape[0]):
             stop = min(start + rows.shape[0], self.d)
             columns_rmatmul(self.columns, U, start, stop, rows)

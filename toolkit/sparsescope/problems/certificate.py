@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..inputs.design import BLOCK, Design
+from ..inputs.columns import BLOCK, streamed
+from ..inputs.design import Design
 from ..inputs.partitioned import PartitionedDesign
 from ..kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
 from ..pauses import even_parts, pause
@@ -104,7 +105,7 @@ class Workspace:
             return problem.design.rmatmul_blocks(self.U)
         if problem.design.is_sparse or not double:
             whole = problem.regulariser.needs_all_rows
-            rows = problem.d if whole else problem.design.streamed(problem.m)
+            rows = problem.d if whole else streamed(problem.design, problem.m)
             if self.block.shape[0] != rows:  # once a run, and when a live change brings another kind of penalty
                 self.block = np.empty((rows, problem.m))
         if not double:

@@ -28,12 +28,13 @@ class Bounds:
 
     def __init__(self) -> None:
         self._target: Any = None
+        self._of: tuple[Any, Any] = (None, None)  # problem and solver whose target it is: neither ever changes
         self._dual = math.nan
 
     def copy(self) -> Bounds:
         """Return an independent copy (for forks)."""
         other = Bounds()
-        other._target, other._dual = self._target, self._dual
+        other._target, other._of, other._dual = self._target, self._of, self._dual
         return other
 
     def improve(self, found: Certificate, problem: Any, solver: Solver) -> Certificate:
@@ -41,9 +42,10 @@ class Bounds:
 
         Raises ``FloatingPointError`` for an objective below that value: huge scores make the loss rounding.
         """
-        target = solver.target(problem)
-        if target != self._target:
-            self._target, self._dual = target, math.nan
+        if problem is not self._of[0] or solver is not self._of[1]:
+            target, self._of = solver.target(problem), (problem, solver)
+            if target != self._target:
+                self._target, self._dual = target, math.nan
         if not self._dual > found.dual and found.dual == found.dual:
             self._dual = found.dual
             return found
