@@ -86,8 +86,8 @@ def add_row(rows, r, x, threshold, listed, count, s):  # type: ignore[no-untyped
             s.scores[k] += x * rows.values[start + k]
         return count
     if not listed:
-        for p in range(start, start + np.uintp(rows.head[r, FRONT])):
-            s.scores[np.uintp(rows.labels[p])] += x * shrunk(rows.values[p], threshold)
+        for slot in range(start, start + np.uintp(rows.head[r, FRONT])):
+            s.scores[np.uintp(rows.labels[slot])] += x * shrunk(rows.values[slot], threshold)
         return count
     for e in range(rows.head[r, FRONT]):
         p = start + np.uintp(e)

@@ -155,7 +155,7 @@ def ends_of_all(first, last, targets, s):  # type: ignore[no-untyped-def]
         if above(s.scores, begin, end, top) > 0:
             for k in range(begin, end):
                 if s.scores[k] > top and s.mark[k] != s.tick[0]:
-                    top, at = s.scores[k], k
+                    top, at = s.scores[k], np.int64(k)
     return low, top, at
 
 
