@@ -1,4 +1,4 @@
-"""Cones of the interior point method, and the norms that a penalty is a sum of.
+"""Cones of the interior point method, and the norms of a penalty as pieces with a cone each.
 
 A cone keeps slacks s and duals z. Its scaling T (Nesterov and Todd) has Tz = T⁻¹s; for s, z ≥ 0 it is √(s/z), for the
 cone t ≥ ‖w‖₂ it is η(2qqᵀ − J)^½ with J = diag(1, −1, …). Newton steps need θ = T⁻² and what becomes of s∘z.
@@ -7,73 +7,15 @@ cone t ≥ ‖w‖₂ it is η(2qqᵀ − J)^½ with J = diag(1, −1, …). New
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .penalty_norms import Norms, vectors_of
+
 TINY = 1e-300
 FAR = 10.0  # factor from the centre up to which a product is near it
 INSIDE = 0.8  # share of a norm's dual ball up to which duals are given
-
-
-@dataclass(frozen=True, eq=False)
-class Norms:
-    """Terms of Ω: ``single`` |w| of entries, (d·m,) or ``None``; ``highest``, ``length``: ‖w‖_∞ and ‖w‖₂ of the
-    vectors of each length, (vectors,) or ``None``; ``quadratic``: ½w² of entries, (d·m,)."""
-
-    single: np.ndarray | None
-    highest: list[np.ndarray | None]
-    length: list[np.ndarray | None]
-    quadratic: np.ndarray
-
-
-def vectors_of(regulariser: Any, d: int, m: int) -> list[tuple[np.ndarray, np.ndarray]] | None:
-    """The vectors that Ω is a sum over: their places in the flat W (vectors, length), and the numbers of their rows or
-    blocks, one pair for each length; ``None`` where these are single entries with weights."""
-    blocks = regulariser.blocks
-    if regulariser.weights is not None:
-        return None
-    if blocks is None:
-        return [(np.arange(d * m).reshape(d, m), np.arange(d))]
-    found: dict[int, list[int]] = {}
-    for b in range(blocks.count):
-        found.setdefault(blocks.features(b).size, []).append(b)
-    places = {b: blocks.features(b)[None, :] * m + np.arange(m)[:, None] for b in range(blocks.count)}
-    return [(np.concatenate([places[b] for b in same]), np.repeat(same, m)) for same in found.values()]
-
-
-def norms_of(regulariser: Any, d: int, m: int) -> Norms | None:
-    """The norms that the penalty is a sum of; ``None`` if it is none, or leaves entries free."""
-    size = d * m
-    if regulariser.free is not None:
-        return None
-    vectors = vectors_of(regulariser, d, m)
-    if vectors is None:
-        single = np.asarray(regulariser.weights, dtype=np.float64).reshape(-1)
-        return Norms(single, [None], [None], np.zeros(size))
-    row = regulariser.row if hasattr(regulariser, "row") else regulariser.penalty
-    terms = _terms_of(getattr(row, "base", row))
-    if terms is None:
-        return None
-    sums, lengths, heights, squares = terms
-    weights = getattr(row, "weights", None)
-    entries, highest, length = np.empty(size), [], []
-    for at, numbers in vectors:
-        c = np.ones(len(at)) if weights is None else np.asarray(weights, dtype=np.float64)[numbers]
-        entries[at] = c[:, None]
-        highest.append(heights * c if heights > 0.0 else None)
-        length.append(lengths * c if lengths > 0.0 else None)
-    return Norms(sums * entries if sums > 0.0 else None, highest, length, squares * entries)
-
-
-def _terms_of(penalty: Any) -> tuple[float, float, float, float] | None:
-    """(a, b, c, q) with Ω(w) = a‖w‖₁ + b‖w‖₂ + c‖w‖_∞ + q·½‖w‖²."""
-    if hasattr(penalty, "norm_terms"):
-        found: tuple[float, float, float, float] | None = penalty.norm_terms()
-        return found
-    entries = penalty.entry_terms()
-    return None if entries is None else (entries[0], 0.0, 0.0, entries[1])
 
 
 class Orthant:

@@ -18,8 +18,9 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError
 
 from .central_path import CentralPath, Margins
-from .interior_cones import TINY, Orthant, norms_of, pieces_of
+from .interior_cones import TINY, Orthant, pieces_of
 from .interior_systems import cheapest, crossed, factored
+from .penalty_norms import norms_of
 
 MOST_STEPS, MOST_WORK = 40, 2.4e10  # multiplications of all factorisations: about 2 CPU s
 MOST_WEIGHTS = 100_000  # entries of W: steps take a time that grows with these, too

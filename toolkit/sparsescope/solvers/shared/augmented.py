@@ -23,8 +23,8 @@ from scipy.linalg import LinAlgError
 from ...kernels.augmented import envelope, envelope_curvature, loss_curvature, pieces
 from ...kernels.rows import loss_gradient
 from ...pauses import even_parts, pause
-from ...problems.interior_cones import vectors_of
 from ...problems.linear_algebra import Factor, fill
+from ...problems.penalty_norms import vectors_of
 from ...problems.prediction import Problem
 from .armijo import BACKTRACK, backtrack
 from .in_parts import WORK

@@ -21,8 +21,9 @@ from scipy.linalg import LinAlgError
 from ...kernels.rows import loss_sum
 from ...problems.central_path import CentralPath, Margins
 from ...problems.certificate import Workspace, certify, double_scores
-from ...problems.interior_cones import norms_of, pieces_of
+from ...problems.interior_cones import pieces_of
 from ...problems.interior_systems import cheapest
+from ...problems.penalty_norms import norms_of
 from ...problems.prediction import Problem
 
 LEAST = 1e-3  # share of the duals at the start at least, where these are made small enough for the penalty

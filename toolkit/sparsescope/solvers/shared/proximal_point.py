@@ -25,8 +25,8 @@ from scipy.linalg import LinAlgError
 from ...kernels.augmented import loss_curvature, pieces
 from ...kernels.rows import loss_gradient
 from ...pauses import pause
-from ...problems.interior_cones import vectors_of
 from ...problems.linear_algebra import Factor
+from ...problems.penalty_norms import vectors_of
 from ...problems.prediction import Problem
 from .armijo import backtrack
 from .pieces import row_functions
