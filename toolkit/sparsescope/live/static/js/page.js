@@ -5,12 +5,11 @@ import { embedded } from "./embedded.js";
 import { words } from "./charts/kinds.js";
 import { Advice } from "./advice.js";
 import { Buttons } from "./buttons.js";
-import { MARGIN } from "./charts/chartbox.js";
+import { ChartGrid } from "./charts/chartgrid.js";
 import { Controls } from "./controls.js";
 import { Guest } from "./guest.js";
 import { Help } from "./keyboard.js";
 import { Inspector } from "./inspector.js";
-import { LineChart } from "./charts/lines.js";
 import { Link } from "./link.js";
 import { Messages, StatusLine } from "./status.js";
 import { Names } from "./names.js";
@@ -24,7 +23,6 @@ import { Tooltip } from "./charts/tooltip.js";
 import { Watch } from "./watch.js";
 import { Veil } from "./veil.js";
 import { ViewTools } from "./viewtools.js";
-import { entryOf, failedChart, isKnown } from "./charts/making.js";
 import { short } from "./charts/format.js";
 import { snippetButtons } from "./snippet.js";
 
@@ -53,8 +51,6 @@ export class Page {
     this.ghosts = []; // pinned runs
     this.cursorAt = -1; // event under the cursor of the charts over time
     this.chosen = false;
-    this.charts = [];
-    this.specs = "";
     this.received = 0;
     this.frames = 0;
     this.paintMs = 0;
@@ -78,13 +74,17 @@ export class Page {
     this.advice = new Advice();
     this.watch = new Watch(this);
     this.viewTools = new ViewTools(this);
-    this.grid = h("div", { class: "grid" });
-    this.veil = new Veil(this.link, this.grid);
+    this.resizer = new ResizeObserver(() => this.onResize());
+    this.grid = new ChartGrid(this, this.resizer, () => {
+      this.sendLayout();
+      this.requestDraw();
+    });
+    this.veil = new Veil(this.link, this.grid.element);
     this.fold = h("details", { class: "side", open: true }, h("summary", { "data-testid": "settings-fold" }, "Data, loss, penalty, method"), this.controls.element, this.foot());
     const left = h("aside", { class: "left", "aria-label": "settings" }, this.fold);
     this.bar = h("div", { class: "bar-top", role: "region", "aria-label": "λ, run and state" }, this.controls.pinned, this.buttons, this.status.element);
     this.guest = new Guest(this);
-    const main = h("div", { class: "main" }, this.messages.element, this.guest.element, this.veil.element, this.card.element, this.viewTools.element, this.grid, this.scrub.element);
+    const main = h("div", { class: "main" }, this.messages.element, this.guest.element, this.veil.element, this.card.element, this.viewTools.element, this.grid.element, this.scrub.element);
     this.frame = h(
       "div", { class: "explorer", "data-testid": "explorer-root", tabindex: "-1" },
       h("h1", { class: "sr-only" }, "Explorer: sparse models while they are fitted"), this.bar, left, main, this.tooltip.element, this.controls.explain, this.status.live,
@@ -101,17 +101,22 @@ export class Page {
       if (missing.length) main.append(h("p", { class: "replay-foot", "data-testid": "left-out" }, `Not recorded, because they need the data: ${missing.join(", ")}.`));
     }
     this.applyTheme();
-    this.resizer = new ResizeObserver(() => {
-      // what stands above the explorer (a page's head) is not free for the column that stays in sight
-      if (window.scrollY === 0) this.host.style.setProperty("--above", Math.max(0, Math.min(160, this.host.getBoundingClientRect().top)) + "px");
-      this.resized = true;
-      const narrow = this.frame.clientWidth < NARROW;
-      if (narrow !== this.narrow) this.fold.open = !narrow;
-      this.narrow = narrow;
-      this.requestDraw();
-    });
     this.resizer.observe(this.frame);
-    this.observer = new IntersectionObserver((entries) => this.onVisible(entries), { rootMargin: "80px" });
+  }
+
+  /** The charts with whether each can be seen. */
+  get charts() {
+    return this.grid.entries;
+  }
+
+  onResize() {
+    // what stands above the explorer (a page's head) is not free for the column that stays in sight
+    if (window.scrollY === 0) this.host.style.setProperty("--above", Math.max(0, Math.min(160, this.host.getBoundingClientRect().top)) + "px");
+    this.grid.resized = true;
+    const narrow = this.frame.clientWidth < NARROW;
+    if (narrow !== this.narrow) this.fold.open = !narrow;
+    this.narrow = narrow;
+    this.requestDraw();
   }
 
   foot() {
@@ -136,10 +141,7 @@ export class Page {
 
   zoomOut() {
     this.axis.setZoom(null);
-    for (const { chart } of this.charts) {
-      chart.zoomY = null;
-      if (chart.spec.x) chart.axis.setZoom(null);
-    }
+    this.grid.zoomOut();
     this.requestDraw();
   }
 
@@ -195,7 +197,7 @@ export class Page {
     for (const name of ["paper", "grid", "axis", "text", "muted", "blue", "vermillion", "green", "kept"]) {
       if (colours[name]) this.host.style.setProperty("--" + name, colours[name]);
     }
-    for (const { chart } of this.charts) if (chart.refresh) chart.refresh();
+    this.grid.refresh();
   }
 
   setTheme(theme) {
@@ -240,16 +242,14 @@ export class Page {
       this.chosen = false;
       this.ghosts = this.ghosts.filter((ghost) => ghost.problem.name === message.name);
       this.messages.clearError();
-      for (const { chart } of this.charts) if (chart instanceof MatrixChart) chart.setZoom(null);
+      this.grid.zoomOutPictures();
     }
     this.store.takeProblem(message);
-    this.grid.dataset.kind = message.kind;
+    this.grid.element.dataset.kind = message.kind;
     this.palette.use(message.palette);
     this.applyTheme();
-    const specs = JSON.stringify(message.views);
-    if (specs !== this.specs) this.buildCharts(message.views);
-    this.specs = specs;
-    for (const { chart } of this.charts) chart.box.measure(); // the layout below needs the height of the weights
+    this.grid.show(message.views, this.inspector.element);
+    this.grid.measure(); // the layout below needs the height of the weights
     this.sendLayout();
     this.requestDraw();
   }
@@ -276,63 +276,12 @@ export class Page {
     this.requestDraw();
   }
 
-  buildCharts(specs) {
-    for (const { chart } of this.charts) {
-      if (chart.destroy) chart.destroy();
-      this.resizer.unobserve(chart.box.plot);
-    }
-    this.observer.disconnect();
-    this.charts = specs.filter(isKnown).map((spec) => entryOf(spec, this));
-    this.inspector.element.style.gridArea = "inspector";
-    this.resized = true;
-    this.grid.replaceChildren(...this.charts.map(({ chart }) => chart.box.element), this.inspector.element);
-    for (const { chart } of this.charts) {
-      this.observer.observe(chart.box.element);
-      if (this.compact) this.resizer.observe(chart.box.plot); // it has what the bars above and below leave
-    }
-    this.labelWidth = Math.max(0, ...this.charts.map(({ label }) => label));
-  }
-
-  /** Show an error instead of a chart. */
-  failChart(entry, problem) {
-    const before = entry.chart.box.element;
-    if (entry.chart.destroy) entry.chart.destroy();
-    this.observer.unobserve(before);
-    entry.chart = failedChart(entry.chart.spec, problem, this);
-    before.replaceWith(entry.chart.box.element);
-    this.observer.observe(entry.chart.box.element);
-    this.resized = true;
-  }
-
-  /** Room at the right of the time charts for the names of the lines: the same for all, so that they line up. */
-  fitMargin() {
-    const first = this.charts.find(({ chart }) => chart instanceof LineChart);
-    if (!first) return;
-    const narrow = first.chart.box.width < 560;
-    MARGIN.narrow = narrow; // lines then have their short names
-    MARGIN.right = narrow ? 96 : Math.min(200, Math.max(104, Math.ceil(this.labelWidth) + 12));
-    MARGIN.left = narrow ? 60 : 72;
-  }
-
-  onVisible(entries) {
-    for (const entry of entries) {
-      const found = this.charts.find(({ chart }) => chart.box.element === entry.target);
-      if (found) found.visible = entry.isIntersecting;
-    }
-    this.sendLayout();
-    this.requestDraw();
-  }
-
   /** Tell the explorer what the weight picture needs. */
   sendLayout() {
-    const wishes = this.charts.filter(({ chart }) => chart.wish).map(({ chart, visible }) => ({ wish: chart.wish(), visible }));
-    if (!wishes.length || !this.store.problem) return;
-    const pictures = wishes.filter(({ wish }) => !wish.strip);
-    const strip = wishes.find(({ wish, visible }) => wish.strip && visible && !document.hidden);
+    const wishes = this.grid.wishes();
+    if (!wishes || !this.store.problem) return;
     const message = {
-      rows: 200, columns: 200, zoom: null, mode: "matrix", ...Object.assign({}, ...pictures.map(({ wish }) => wish)),
-      visible: pictures.some(({ visible }) => visible), row: this.selected, stream: this.store.stream, strip: strip ? strip.wish.strip : 0,
-      at: this.scrub.index,
+      rows: 200, columns: 200, zoom: null, mode: "matrix", ...wishes, row: this.selected, stream: this.store.stream, at: this.scrub.index,
     };
     const key = JSON.stringify(message);
     if (key === this.layoutSent) return;
@@ -382,51 +331,33 @@ export class Page {
 
   drawParts() {
     const { store, axis } = this;
-    if (this.resized) {
-      this.resized = false;
-      for (const { chart } of this.charts) chart.box.measure();
-    }
+    this.grid.fit();
     setAttribute(this.frame, "data-mode", store.mode);
     const settings = store.settings;
     axis.configure(settings.x || "iterations", Boolean(settings.xlog));
     axis.follow(store.clock(axis.x), this.ghosts.map((ghost) => ghost.clock(axis.x)));
-    this.fitMargin();
     const looked = this.scrub.position(store);
     if (looked >= 0) this.cursorAt = looked;
     // Pictures first: text on a canvas makes the browser lay out all that was changed before it.
-    this.drawCharts(({ chart }) => chart.canvas);
+    this.grid.draw((chart) => chart.canvas);
     this.viewTools.draw();
     this.status.draw(store);
     this.actions.draw(store.mode, store.playing, words(store.problem).start, this.past.size > 0, store.turbo);
     if (!this.replay) this.card.draw(store);
     this.veil.draw(store);
     this.scrub.draw(store);
-    this.grid.classList.toggle("scrubbed", looked >= 0);
+    this.grid.element.classList.toggle("scrubbed", looked >= 0);
     this.watch.follow(store);
     this.advice.draw(store, this.chosen && !this.auto, this.guest.on);
-    this.drawCharts(({ chart }) => !chart.canvas);
+    this.grid.draw((chart) => !chart.canvas);
     this.inspector.draw();
     this.sendLayout();
-  }
-
-  /** Draw those of the charts that can be seen. */
-  drawCharts(which) {
-    for (const entry of this.charts.filter(which)) {
-      if (!entry.visible) continue;
-      if (!entry.chart.box.width) continue; // not laid out yet
-      try {
-        entry.chart.draw();
-      } catch (problem) { // the other charts go on
-        this.failChart(entry, problem);
-      }
-    }
   }
 
   destroy() {
     this.destroyed = true;
     this.resizer.disconnect();
-    this.observer.disconnect();
-    for (const { chart } of this.charts) if (chart.destroy) chart.destroy();
+    this.grid.destroy();
     this.root.replaceChildren();
   }
 }
