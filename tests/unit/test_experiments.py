@@ -273,7 +273,8 @@ def test_a_paper_on_a_cluster_has_the_table_of_this_machine(flowers: Pool) -> No
         report.n_jobs = n_jobs
         there = objectives_on(flowers, report)
     assert len(here) > 3
-    pd.testing.assert_frame_equal(there.drop(columns="seconds"), here.drop(columns="seconds"))
+    times = [name for name in here if name.startswith("seconds")]  # of a short run with the quartiles of its repeats
+    pd.testing.assert_frame_equal(there.drop(columns=times), here.drop(columns=times))
     with command._workers(0, None) as n_jobs:
         assert n_jobs == -1
 
