@@ -12,8 +12,8 @@ import sparsescope
 
 PACKAGE = Path(sparsescope.__file__).parent
 FILE_LINES, FUNCTION_LINES = 400, 60  # docstrings of functions not counted: their length is that of their parameters
-MOST_FILES, MOST_FUNCTIONS = 4, 0
-LONGEST_FILE, LONGEST_FUNCTION = 425, 60
+MOST_FILES, MOST_FUNCTIONS = 0, 0
+LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 MOST_PARAMETERS = 20  # of a kernel: arrays that belong together come as a struct
 SUFFIXES = (".py", ".js", ".css")
 

@@ -12,10 +12,10 @@ from ..runs.run import Run
 from ..runs.solving import solve
 from ..runs.stopping import Iterations, Objective
 from . import pictures
-from ._runs import load
+from ._runs import ABOVE, count, first, load
 from .base import Case, Finding, Mark, Message, Show
+from .growing import Lines, Table
 
-ABOVE = "F above the smallest, relative"
 FLOOR = 1e-13  # of a gap or a distance: below is rounding
 NO_RIDGE = 1e-13  # of the smallest curvature of the data: a ridge that changes nothing
 EMPTY = 1e-9  # of the largest curvature: a direction with less has no samples
@@ -47,17 +47,6 @@ def distances(problem: Problem, solver: Any, best: float, most: int, level: floa
     stop = Objective(best * (1 + level)) | Iterations(most)
     found = [event.objective for event in Run(problem, solver, stop=stop, certify_every=None)]
     return np.maximum(np.array(found) / best - 1.0, FLOOR)
-
-
-def first(above: np.ndarray, level: float) -> float:
-    """Return the iteration at which a run is within ``level``; infinite where it never is."""
-    there = above <= level * (1 + 1e-6)  # what stops a run is there, whatever the rounding
-    return float(np.argmax(there)) if there.any() else np.inf
-
-
-def count(iterations: float, most: int) -> str:
-    """Return a number of iterations as text."""
-    return f"{iterations:.0f}" if np.isfinite(iterations) else f"more than {most}"
 
 
 def centred(X: Any) -> np.ndarray:
@@ -129,13 +118,12 @@ def is_whitening_enough(case: Case, show: Show) -> Finding:
     """Count the iterations of gls on a softmax that becomes sure."""
     problem = Problem(load(case.data, case.seed), loss="logistic", penalty="ridge", lam=1e-4)
     best = solve(problem, "working-set", tol=1e-11).objective
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", ABOVE, log=True)
     needed: dict[str, float] = {}
     for key in ("gls", "working-set"):
         above = distances(problem, solver_of(key), best, MOST, 1e-6)
         needed[key] = first(above, 1e-6)
-        curves[key] = (range(above.size), above)
-        show(pictures.lines(curves, "iterations", ABOVE, log=True))
+        lines.add(key, above)
     gls = needed["gls"]
     answer = "few" if gls <= 10 else "tens" if gls <= 100 else "hundreds"
     said = (
@@ -143,7 +131,7 @@ def is_whitening_enough(case: Case, show: Show) -> Finding:
         f"curvature of the softmax too, {count(needed['working-set'], MOST)}."
     )
     holds = answer == "hundreds" and needed["working-set"] < gls / 4
-    return Finding(answer, holds, said, pictures.lines(curves, "iterations", ABOVE, log=True))
+    return Finding(answer, holds, said, lines.picture)
 
 
 def nothing_changed(show: Show) -> tuple[Message, str]:
@@ -152,49 +140,42 @@ def nothing_changed(show: Show) -> tuple[Message, str]:
     standard = X / X.std(axis=0)
     made = {"own units": X, "standard units": standard}
     made |= {COORDINATES[how]: turned(standard, how, 0) for how in ("rotated", "whitened")}
-    columns = ["coordinates", "deviations", "correlations up to", "smallest F"]
-    rows: list[list[str]] = []
-    picture: Message = {}
+    table = Table(show, "coordinates", "deviations", "correlations up to", "smallest F")
     for name, samples in made.items():
         deviations = samples.std(axis=0)
         alike = np.abs(np.corrcoef(samples, rowvar=False) - np.eye(samples.shape[1])).max()
         best = least_squares(samples, y)[1]
         least, most = (f"{v:.3g}" for v in (deviations.min(), deviations.max()))
-        rows.append([name, least if least == most else f"{least} to {most}", f"{alike:.2f}", f"{best:.6f}"])
-        picture = pictures.table(columns, rows)
-        show(picture)
-    smallest = dict.fromkeys(row[-1] for row in rows)  # once each
-    return picture, f"The smallest F in these {len(rows)} coordinates: {', '.join(smallest)}."
+        table.add(name, least if least == most else f"{least} to {most}", f"{alike:.2f}", f"{best:.6f}")
+    smallest = dict.fromkeys(row[-1] for row in table.rows)  # once each
+    return table.picture, f"The smallest F in these {len(table.rows)} coordinates: {', '.join(smallest)}."
 
 
 def fista_and_units(show: Show) -> tuple[Message, str]:
     """Compare FISTA on wine in its own units and in standard ones."""
     X, y = own_units()
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", ABOVE, log=True)
     said = []
     for name, units in (("own units", np.ones(X.shape[1])), ("standard units", X.std(axis=0))):
         problem, best = least_squares(X / units, y)
         above = distances(problem, solver_of("fista"), best, 3000, 1e-4)
-        curves[name] = (range(above.size), above)
-        show(pictures.lines(curves, "iterations", ABOVE, log=True))
+        lines.add(name, above)
         said.append(f"{count(first(above, 1e-4), 3000)} iterations in {name} (smallest F {best:.6f})")
-    said_of_both = f"FISTA takes {' and '.join(said)}."
-    return pictures.lines(curves, "iterations", ABOVE, log=True), said_of_both
+    return lines.picture, f"FISTA takes {' and '.join(said)}."
 
 
 def rotated_digits(show: Show) -> tuple[Message, str]:
     """Compare BCD on digits as given and rotated."""
     data = load("digits", 0)
     X = centred(data.X)
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", ABOVE, log=True)
     said = []
     for how in ("given", "rotated"):
         problem, best = least_squares(turned(X, how, 0), data.y)
         above = distances(problem, solver_of("bcd"), best, 300, 1e-4)
-        curves[COORDINATES[how]] = (range(above.size), above)
-        show(pictures.lines(curves, "iterations", ABOVE, log=True))
+        lines.add(COORDINATES[how], above)
         said.append(f"{COORDINATES[how]} {above[-1]:.1e} after {above.size - 1} iterations")
-    return pictures.lines(curves, "iterations", ABOVE, log=True), f"BCD above the smallest F: {', '.join(said)}."
+    return lines.picture, f"BCD above the smallest F: {', '.join(said)}."
 
 
 def _with_units(units: Any, seed: int) -> float:

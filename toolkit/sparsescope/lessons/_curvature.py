@@ -14,11 +14,12 @@ from ..runs.run import Run
 from ..runs.solving import solve
 from ..runs.stopping import Gap, Iterations, Objective
 from ..wording import plural
-from . import pictures
-from ._coordinates import ABOVE, FLOOR, MOST, centred, count, distances, first, solver_of
-from ._runs import at, dense, load
+from ._coordinates import FLOOR, MOST, centred, distances, solver_of
+from ._runs import ABOVE, at, count, dense, first, load
+from .answers import is_number
 from .base import Case, Finding, Mark, Message, Show
 from .features import form_of
+from .growing import Bars, Lines
 
 NEAR, CLOSE = 1e-2, 1e-8  # of F above the smallest
 OVER = 1.15  # times the final working set
@@ -40,17 +41,17 @@ def two_parabolas(show: Show) -> tuple[Message, str]:
     here = (value(BESIDE) - 2 * value(0.0) + value(-BESIDE)) / BESIDE**2
     most = float((problem.full_constant("tight") + problem.lam) * (way**2).sum())
     t = np.linspace(0.0, 1.2, 121)
-    curves: dict[str, tuple[Any, Any]] = {"F": (t, [value(float(v)) for v in t])}
+    lines = Lines(show, "part of the way to the solution", "F")
+    lines.curves["F"] = t, [value(float(v)) for v in t]
     lowest = {"the curvature at W = 0": -slope / here, "the largest curvature": -slope / most}
     for (name, _), curvature in zip(lowest.items(), (here, most), strict=True):
         parabola = value(0.0) + slope * t + 0.5 * curvature * t**2
-        curves[f"parabola with {name}"] = (t, np.where(parabola <= 1.1 * value(0.0), parabola, np.nan))
-        show(pictures.lines(curves, "part of the way to the solution", "F"))
+        lines.add(f"parabola with {name}", np.where(parabola <= 1.1 * value(0.0), parabola, np.nan), t)
     ends = "; ".join(
         f"with {name} at {100 * end:.2g} % of the way, where F is {value(end):.3f}" for name, end in lowest.items()
     )
     said = f"F goes from {value(0.0):.3f} to {value(1.0):.3f} on the way. The lowest points of the parabolas: {ends}."
-    return pictures.lines(curves, "part of the way to the solution", "F"), said
+    return lines.picture, said
 
 
 def _logistic(name: str, seed: int) -> tuple[Problem, float]:
@@ -63,19 +64,18 @@ def _logistic(name: str, seed: int) -> tuple[Problem, float]:
 def digits_cost(case: Case, show: Show) -> Finding:
     """Let four methods run to 1e-2, and on to 1e-8."""
     problem, best = _logistic(case.data, case.seed)
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", ABOVE, log=True)
     near: dict[str, float] = {}
     close: dict[str, float] = {}
     for key, name in LANES.items():
         above = distances(problem, solver_of("fista-ls" if key == "fista" else key), best, MOST, CLOSE)
         near[key], close[key] = first(above, NEAR), first(above, CLOSE)
-        curves[name] = (range(above.size), above)
-        show(pictures.lines(curves, "iterations", ABOVE, log=True))
+        lines.add(name, above)
     fewest = min(close, key=close.__getitem__)
     holds = fewest == "newglmnet" and close["newglmnet"] <= 5 * near["newglmnet"]
     shown = ", ".join(f"{LANES[key]} {near[key]:.0f} and {count(close[key], MOST)}" for key in LANES)
     said = f"Iterations to 1e-2 and to 1e-8 on {case.data}: {shown}."
-    return Finding(close, holds, said, pictures.lines(curves, "iterations", ABOVE, log=True))
+    return Finding(close, holds, said, lines.picture)
 
 
 def _covariance(case: Case) -> tuple[str, CovarianceProblem]:
@@ -96,12 +96,11 @@ def _followed(problem: CovarianceProblem, key: str, most: int = 200) -> tuple[np
 def doubling(case: Case, show: Show) -> Finding:
     """Follow the gap of QUIC, and that of LHAC beside it."""
     name, problem = _covariance(case)
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", "gap", log=True)
     found: dict[str, np.ndarray] = {}
     for key, title in (("quic", "QUIC"), ("lhac-covariance", "LHAC")):
         found[title] = _followed(problem, key)[0]
-        curves[title] = (range(found[title].size), found[title])
-        show(pictures.lines(curves, "iterations", "gap", log=True))
+        lines.add(title, found[title])
     quic, lhac = found["QUIC"], found["LHAC"]
     log = np.log10(quic)
     form = form_of("bend", range(log.size), log)
@@ -112,19 +111,17 @@ def doubling(case: Case, show: Show) -> Finding:
         f"to a gap of {lhac[-1]:.0e}."
     )
     holds = form == "faster" and quic.size - 1 < (lhac.size - 1) / 2
-    picture = pictures.lines(curves, "iterations", "gap", log=True)
-    return Finding(form, holds, said, picture, tuple(float(v) for v in scaled))
+    return Finding(form, holds, said, lines.picture, tuple(float(v) for v in scaled))
 
 
 def from_below(case: Case, show: Show) -> Finding:
     """Follow the working set of LHAC, and that of QUIC beside it."""
     name, problem = _covariance(case)
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", "entries in the working set")
     sizes: dict[str, np.ndarray] = {}
     for key, title in (("quic", "QUIC"), ("lhac-covariance", "LHAC")):
         sizes[title] = _followed(problem, key)[1]
-        curves[title] = (range(1, sizes[title].size + 1), sizes[title])
-        show(pictures.lines(curves, "iterations", "entries in the working set"))
+        lines.add(title, sizes[title], range(1, sizes[title].size + 1))
     final, lhac = float(sizes["QUIC"][-1]), sizes["LHAC"]
     place = int(lhac.argmax())
     answer = "below" if lhac.max() <= OVER * final else "over" if place > 0 else "above"
@@ -133,34 +130,32 @@ def from_below(case: Case, show: Show) -> Finding:
         f"{final:.0f} are in the solution; QUIC begins with {sizes['QUIC'][0]:.0f} and has at most "
         f"{sizes['QUIC'].max():.0f}."
     )
-    picture = pictures.lines(curves, "iterations", "entries in the working set", marks={"the solution": final})
-    return Finding(answer, answer == "over", said, picture)
+    lines.marks["the solution"] = final
+    return Finding(answer, answer == "over", said, lines.picture)
 
 
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def short_memory(show: Show) -> tuple[Message, str]:
     """Count the iterations of LHAC with fewer pairs of steps to learn from."""
     problem, best = _logistic("digits", 0)
-    needed: dict[str, float] = {}
+    needed = Bars(show, "iterations to 1e-8")
     for memory in (1, 3, 10):
         solver = registry.solvers.create("lhac", memory=memory)
-        needed[plural(memory, "pair")] = first(distances(problem, solver, best, MOST, CLOSE), CLOSE)
-        show(pictures.bars(needed, "iterations to 1e-8"))
-    shown = ", ".join(f"{count:.0f} with {name}" for name, count in needed.items())
-    return pictures.bars(needed, "iterations to 1e-8"), f"Iterations of LHAC to 1e-8: {shown}."
+        needed.add(plural(memory, "pair"), first(distances(problem, solver, best, MOST, CLOSE), CLOSE))
+    shown = ", ".join(f"{iterations:.0f} with {name}" for name, iterations in needed.values.items())
+    return needed.picture, f"Iterations of LHAC to 1e-8: {shown}."
 
 
 def sweeps_alone(show: Show) -> tuple[Message, str]:
     """Follow QUIC with its model solved almost exactly, and after some sweeps only."""
     _, problem = _covariance(Case("digits"))
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", "gap", log=True)
     said = []
     for key, name in (("quic", "solved almost exactly"), ("quic, sweeps", "after some sweeps")):
         gaps = _followed(problem, key)[0]
-        curves[name] = (range(gaps.size), gaps)
-        show(pictures.lines(curves, "iterations", "gap", log=True))
+        lines.add(name, gaps)
         said.append(f"{gaps.size - 1} iterations with the model {name}")
-    return pictures.lines(curves, "iterations", "gap", log=True), f"QUIC takes {', '.join(said)}."
+    return lines.picture, f"QUIC takes {', '.join(said)}."
 
 
 # ------------------------------------------------------------------------------------------------------- the exercises
@@ -195,7 +190,7 @@ def overtaken(seed: int) -> float:
 
 def overtaken_check(value: Any, student: int) -> Mark:
     """Check the distance from which on newGLMNET leads."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+    if not is_number(value, 0, 1) or value == 0:
         return Mark(False, "Give a number between 0 and 1: the distance from the smallest F, as a share of it.")
     measured = overtaken(student % 3)
     passed = max(value / measured, measured / value) <= NEARLY * (1 + 1e-9)

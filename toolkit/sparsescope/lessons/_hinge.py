@@ -63,6 +63,19 @@ def solved(name: str, seed: int, ratio: float = 0.1) -> Point:
     return minimise(at(name, ratio, seed, HINGE))
 
 
+@lru_cache(maxsize=32)
+def weights_of(name: str, seed: int, loss: str, ratio: float = 0.1) -> np.ndarray:
+    """Return the weights of the solution with the hinge or another loss."""
+    return solved(name, seed, ratio).W if loss == HINGE else dense(fit(at(name, ratio, seed, loss)).W)
+
+
+def smooth_forces(problem: Problem) -> float:
+    """Return the number of forces a sample with the squared hinge, on average."""
+    Z = np.array(problem.scores(fit(problem).W))
+    own = Z[np.arange(problem.n), problem.y]
+    return float((1.0 - own[:, None] + Z > 0.0).sum()) / problem.n - 1.0  # each sample's own class is one of them
+
+
 def shortfall(problem: Problem, W: Any) -> np.ndarray:
     """Return how much each sample lacks of the margin 1: negative for samples that lead by more."""
     Z, samples = np.array(problem.scores(W)), np.arange(problem.n)

@@ -20,7 +20,9 @@ from ..runs.stopping import Iterations
 from ..solvers.pd_sparse import PDSparseState, work
 from . import pictures
 from ._runs import load
+from .answers import is_number
 from .base import Case, Finding, Mark, Message, Show
+from .growing import Table
 from .pictures import counted
 
 GENERATED = {
@@ -127,7 +129,7 @@ def growing(case: Case, show: Show) -> Finding:
     """Count the work of a few iterations while the number of classes grows and the documents stay as many."""
     size, _, ridge = case.data.partition(", ")
     documents = int(size.split()[0])
-    rows: list[list[Any]] = []
+    table = Table(show, "classes", "entries read", "seconds", "k_A", "k_W", "seconds of FBPD")
     found: list[Sparse] = []
     dense: list[float] = []
     for share in GROWN:
@@ -138,8 +140,8 @@ def growing(case: Case, show: Show) -> Finding:
         last = found[-1]
         beside = f"{dense[-1]:.2f} s" if len(dense) == len(found) else "too many duals"
         read, took = f"{last.work / 1e6:.3g} million", f"{last.seconds:.2f} s"
-        rows.append([counted(problem.m), read, took, f"{last.active:.2f}", f"{last.word:.1f}", beside])
-        show(_growth_table(rows))
+        table.add(counted(problem.m), read, took, f"{last.active:.2f}", f"{last.word:.1f}", beside)
+    rows = table.rows
     times, both = found[-1].work / found[0].work, len(dense) - 1
     said = (
         f"With {case.data}, from {rows[0][0]} to {rows[-1][0]} classes, {FEW} iterations read {times:.2g} times the "
@@ -147,19 +149,10 @@ def growing(case: Case, show: Show) -> Finding:
         f"class, takes {dense[both] / dense[0]:.2g} times the processor time from {rows[0][0]} to {rows[both][0]} "
         f"classes, and PD-Sparse {found[both].seconds / found[0].seconds:.2g} times."
     )
-    return Finding(times, times < WORK, said, _growth_table(rows))
-
-
-def _growth_table(rows: list[list[Any]]) -> Message:
-    return pictures.table(["classes", "entries read", "seconds", "k_A", "k_W", "seconds of FBPD"], rows)
+    return Finding(times, times < WORK, said, table.picture)
 
 
 # ------------------------------------------------------------------------------------------------------- the exercises
-def is_number(value: Any) -> bool:
-    """Return whether an answer is a finite number."""
-    return not isinstance(value, bool) and isinstance(value, int | float) and bool(np.isfinite(value))
-
-
 @lru_cache(maxsize=16)
 def active_with(classes: int, seed: int) -> float:
     """Return k_A of 3000 documents, given the number of classes."""
@@ -176,7 +169,7 @@ def extrapolated(seed: int) -> float:
 
 def growth_check(value: Any, student: int) -> Mark:
     """Check a prediction of k_A for more classes than were measured."""
-    if not is_number(value) or not 0 < value <= ASKED_FOR:
+    if not is_number(value, 0, ASKED_FOR) or value == 0:
         return Mark(False, f"Give k_A as a number above 0 and up to {ASKED_FOR}.")
     found = active_with(ASKED_FOR, student % 3)
     off = 100.0 * (value / found - 1.0)

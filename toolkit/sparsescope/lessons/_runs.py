@@ -14,6 +14,7 @@ from ..problems.prediction import Problem
 from ..runs.result import Result
 from ..runs.solving import solve
 
+ABOVE = "F above the smallest, relative"  # an axis
 LOSS = "multiclass-squared-hinge"
 SOME = re.compile(r"(.+):([\d,]+)")  # digits:3,8 are the samples of two classes; C:\mine.npz is a file
 
@@ -47,6 +48,20 @@ def fit(problem: Problem, tol: float = 1e-6) -> Result:
     return solve(problem, "working-set", tol=tol)
 
 
+def code_of(name: str, loss: str = LOSS, penalty: str = "l1/l2") -> str:
+    """Return the lines of a notebook that make :func:`at` at 0.1 λ_max, with the seed of the student."""
+    return (
+        f'data = ss.datasets.load("{name}", seed=lesson.student % 3)\n'
+        f'problem = ss.Problem(data, loss="{loss}", penalty="{penalty}", lam_ratio=0.1)\n'
+    )
+
+
+@lru_cache(maxsize=64)
+def optimum(name: str, ratio: float = 0.1, seed: int = 0) -> Result:
+    """Return the solution of :func:`at`, certified to ten digits."""
+    return fit(at(name, ratio, seed), 1e-10)
+
+
 def dense(W: Any) -> np.ndarray:
     """Return weights as an array."""
     return np.asarray(W.toarray() if hasattr(W, "toarray") else W)
@@ -61,6 +76,23 @@ def accuracy_on_test(problem: Problem, W: Any, data: Dataset) -> float:
     """Return the accuracy on the test part, in percent."""
     found = problem.predictor.predict(W, X=data.X_test)
     return 100.0 * float(np.mean(found == data.y_test))
+
+
+def first(above: np.ndarray, level: float) -> float:
+    """Return the iteration at which a run is within ``level``; infinite where it never is."""
+    there = above <= level * (1 + 1e-6)  # what stops a run is there, whatever the rounding
+    return float(np.argmax(there)) if there.any() else np.inf
+
+
+def count(iterations: float, most: int) -> str:
+    """Return a number of iterations as text."""
+    return f"{iterations:.0f}" if np.isfinite(iterations) else f"more than {most}"
+
+
+def change_text(share: float) -> str:
+    """Return a relative change as people write it: +3.2 %."""
+    shown = f"{100 * share:+.0f}" if abs(share) >= 1 else f"{100 * share:+.3g}"
+    return "0 %" if abs(share) < 1e-6 else f"{shown} %".replace("-", "−")
 
 
 def level_text(level: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,6 +17,12 @@ Message = dict[str, Any]
 
 class AnswerError(SparsescopeError, ValueError):
     """Answer that does not fit its question."""
+
+
+def is_number(value: Any, least: float = -math.inf, most: float = math.inf) -> bool:
+    """Return whether an answer is a finite number, from ``least`` to ``most``."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value) and least <= value <= most
 
 
 def checked_sure(sure: Any) -> int:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from ..runs.solving import solve
 from ..wording import plural
 from . import pictures
 from ._gap_card import GAP
 from ._runs import accuracy_on_test, at, dense, fit, load, rows_used, title
+from .answers import is_number
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
+from .growing import Bars, Table
 from .kinds import Choice, Order, Slider
 
 ROW = ("ridge", "l1", "sparse-group", "l1/l2", "l1/linf")
@@ -59,73 +60,66 @@ def _inside(W: np.ndarray) -> tuple[int, float]:
 def _zeros_inside(case: Case, show: Show) -> Finding:
     """Fit each penalty at λ = 0.1 λ_max and count zeros inside the rows in use."""
     counted: dict[str, tuple[int, float]] = {}
-    rows: list[list[Any]] = []
+    table = Table(show, "penalty", "rows in use", "zeros inside them")
     for name in ROW:
         problem = at(case.data, 0.1, case.seed, penalty=name)
         counted[name] = _inside(dense(fit(problem).W))
-        rows.append([NAMES[name], f"{counted[name][0]} of {problem.d}", f"{100 * counted[name][1]:.0f} %"])
-        show(pictures.table(["penalty", "rows in use", "zeros inside them"], rows))
+        table.add(NAMES[name], f"{counted[name][0]} of {problem.d}", f"{100 * counted[name][1]:.0f} %")
     answer = [name for name in ROW if counted[name][1] > 0]
     said = "; ".join(f"{NAMES[name]} {100 * share:.0f} %" for name, (_, share) in counted.items())
     holds = answer == ["l1", "sparse-group"]
-    picture = pictures.table(["penalty", "rows in use", "zeros inside them"], rows)
-    return Finding(answer, holds, f"Zeros inside the rows in use on {case.data}: {said}.", picture)
+    return Finding(answer, holds, f"Zeros inside the rows in use on {case.data}: {said}.", table.picture)
 
 
 def _tied_share(case: Case, show: Show) -> Finding:
     """Measure the share of weights that have exactly the largest size of their row."""
-    shares: dict[str, float] = {}
+    shares = Bars(show, "% of the weights tied at the top of their row")
     for name in ("l1/l2", "l1/linf"):
         W = dense(fit(at(case.data, 0.1, case.seed, penalty=name)).W)
         sizes = np.abs(W[rows_used(W)])
-        shares[NAMES[name]] = 100.0 * float((sizes >= (1 - TIED) * sizes.max(axis=1, keepdims=True)).mean())
-        show(pictures.bars(shares, "% of the weights tied at the top of their row"))
-    measured = shares[NAMES["l1/linf"]]
+        shares.add(NAMES[name], 100.0 * (sizes >= (1 - TIED) * sizes.max(axis=1, keepdims=True)).mean())
+    measured = shares.values[NAMES["l1/linf"]]
     m = W.shape[1]
     said = f"{measured:.0f} % of the weights on {case.data}, with {m} classes; one alone would be {100 / m:.0f} %."
-    picture = pictures.bars(shares, "% of the weights tied at the top of their row")
-    return Finding(measured, measured > 200.0 / m, said, picture)
+    return Finding(measured, measured > 200.0 / m, said, shares.picture)
 
 
 def _ridge_zeros(case: Case, show: Show) -> Finding:
     """Count the zero rows of ridge, at the usual strength and ten thousand times that."""
     problem = at(case.data, 0.1, case.seed, penalty="ridge")
     silent = int((np.asarray(abs(load(case.data, case.seed).X).sum(axis=0)) == 0).sum())
-    zeros: dict[str, float] = {}
+    zeros = Bars(show, f"zero rows of {problem.d}")
     for name, factor in (("λ", 1.0), ("10⁴ λ", 1e4)):
         W = dense(fit(problem.with_(lam=factor * problem.lam)).W)
-        zeros[name] = float((~rows_used(W)).sum())
-        show(pictures.bars(zeros, f"zero rows of {problem.d}"))
-    usual, strong = zeros.values()
+        zeros.add(name, (~rows_used(W)).sum())
+    usual, strong = zeros.values.values()
     answer = "none" if strong == 0 else "few" if strong < problem.d / 4 else "half"
     said = (
         f"{strong:.0f} of {problem.d} rows at 10⁴ times the strength (largest weight {np.abs(W).max():.1e}), and "
         f"{usual:.0f} at the usual one; {plural(silent, 'feature is', 'features are')} zero in every sample."
     )
-    picture = pictures.bars(zeros, f"zero rows of {problem.d}")
-    return Finding(answer, usual == silent == strong, said, picture)
+    return Finding(answer, usual == silent == strong, said, zeros.picture)
 
 
 def _same_for_two(case: Case, show: Show) -> Finding:
     """Fit four row penalties at the same share of λ_max and compare rows and objectives."""
-    used: dict[str, float] = {}
+    used = Bars(show, "rows in use")
     models, objectives = [], []
     for name in FOUR:
         problem = at(case.data, 0.1, case.seed, penalty=name)
-        found = solve(problem, "working-set", tol=1e-10)
+        found = fit(problem, 1e-10)
         W = dense(found.W)
-        used[NAMES[name]] = float(rows_used(W).sum())
         models.append(W)
         objectives.append(found.objective)
-        show(pictures.bars(used, "rows in use"))
+        used.add(NAMES[name], rows_used(W).sum())
     apart = max(float(np.abs(W - models[0]).max()) for W in models)
     same = apart <= 1e-6 * float(np.abs(models[0]).max()) and np.ptp(objectives) <= 1e-9 * objectives[0]
-    fewest = min(FOUR, key=lambda name: used[NAMES[name]])
+    fewest = min(FOUR, key=lambda name: used.values[NAMES[name]])
     said = (
-        f"Rows: {', '.join(f'{name} {n:.0f}' for name, n in used.items())}; the four W differ by at most {apart:.1e} "
-        f"and the objectives by {np.ptp(objectives) / objectives[0]:.1e} of F."
+        f"Rows: {', '.join(f'{name} {n:.0f}' for name, n in used.values.items())}; the four W differ by at most "
+        f"{apart:.1e} and the objectives by {np.ptp(objectives) / objectives[0]:.1e} of F."
     )
-    return Finding("same" if same else fewest, bool(same), said, pictures.bars(used, "rows in use"))
+    return Finding("same" if same else fewest, bool(same), said, used.picture)
 
 
 # ---------------------------------------------------------------------------------------------------------- the scenes
@@ -144,14 +138,13 @@ def _three_maps(show: Show) -> tuple[Message, str]:
 
 def _more_ridge(show: Show) -> tuple[Message, str]:
     problem = at("digits", 0.1, penalty="ridge")
-    used: dict[str, float] = {}
+    used = Bars(show, "rows in use")
     for power, name in enumerate(("λ", "10 λ", "100 λ", "10³ λ", "10⁴ λ")):
-        used[name] = float(rows_used(fit(problem.with_(lam=10.0**power * problem.lam)).W).sum())
-        show(pictures.bars(used, "rows in use"))
-    low, high = min(used.values()), max(used.values())
+        used.add(name, rows_used(fit(problem.with_(lam=10.0**power * problem.lam)).W).sum())
+    low, high = min(used.values.values()), max(used.values.values())
     rows = f"{low:.0f}" if low == high else f"Between {low:.0f} and {high:.0f}"
     said = f"{rows} of {problem.d} rows are in use, however strong the penalty is."
-    return pictures.bars(used, "rows in use"), said
+    return used.picture, said
 
 
 def _two_classes(show: Show) -> tuple[Message, str]:
@@ -178,7 +171,7 @@ def _tie_task(student: int) -> str:
 
 
 def _tie_check(tau: Any, student: int) -> Mark:
-    if isinstance(tau, bool) or not isinstance(tau, int | float) or not 0 <= tau < np.inf:
+    if not is_number(tau, 0):
         return Mark(False, f"τ is {tau!r}; a number of at least 0 is needed.")
     p = np.abs(registry.penalties.create("l1/linf").prox(_own_vector(student), float(tau)))
     if p.max() == 0:

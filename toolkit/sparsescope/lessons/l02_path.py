@@ -17,8 +17,10 @@ from ..runs.solving import solve
 from ..wording import plural
 from . import pictures
 from ._runs import accuracy_on_test, at, dense, fit, load, rows_used
+from .answers import is_number
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
 from .features import form_of
+from .growing import Bars, Table
 from .kinds import Choice, Sketch, Slider
 
 ALL = "digits wine iris breast_cancer"
@@ -35,19 +37,18 @@ def _first_gradient(problem: Problem) -> np.ndarray:
 def _at_the_edge(case: Case, show: Show) -> Finding:
     """Count the rows in use a little below and above λ_max."""
     problem = at(case.data, 1.0, case.seed)
-    used: dict[str, float] = {}
+    used = Bars(show, "rows in use")
     for share in (1.1, 1.001, 0.999, 0.9):
-        found = solve(problem.with_(lam=share * problem.lam_max), "working-set", tol=1e-8)
-        used[f"{share} λ_max"] = float(rows_used(found.W).sum())
-        show(pictures.bars(used, "rows in use"))
-    below, above = used["0.999 λ_max"], used["1.001 λ_max"]
+        found = fit(problem.with_(lam=share * problem.lam_max), 1e-8)
+        used.add(f"{share} λ_max", rows_used(found.W).sum())
+    above, below, well_below = list(used.values.values())[1:]
     top = float(_first_gradient(problem).max() / problem.lam_max)
     said = (
-        f"On {case.data}: {above:.0f} rows at 1.001 λ_max, {below:.0f} at 0.999 λ_max, {used['0.9 λ_max']:.0f} at "
+        f"On {case.data}: {above:.0f} rows at 1.001 λ_max, {below:.0f} at 0.999 λ_max, {well_below:.0f} at "
         f"0.9 λ_max. The longest row of the gradient at W = 0, divided by λ_max, is {top:.12g}."
     )
     holds = above == 0 and below == 1 and abs(top - 1) < 1e-9
-    return Finding(below, holds, said, pictures.bars(used, "rows in use"))
+    return Finding(below, holds, said, used.picture)
 
 
 def _followed(case: Case, show: Show, n_lams: int = 20, ratio: float = 0.02, test: bool = False) -> Path:
@@ -170,18 +171,17 @@ def _first_word(show: Show) -> tuple[Message, str]:
 def _sloppy(show: Show) -> tuple[Message, str]:
     problem = at("digits", 1.0)
     exact = path(problem, "working-set", n_lams=20, ratio=0.02, tol=1e-8)
-    rows: list[list[Any]] = []
+    table = Table(show, "gap at which a λ is left", "iterations", "most wrong rows")
     for tol, level in ((1e-1, "0.1"), (1e-3, "1e-3"), (1e-5, "1e-5")):
         found = path(problem, "working-set", n_lams=20, ratio=0.02, tol=tol)
         wrong = [np.setxor1d(found.support(k), exact.support(k)).size for k in range(len(found))]
-        rows.append([level, int(found.iterations.sum()), max(wrong)])
-        show(pictures.table(["gap at which a λ is left", "iterations", "most wrong rows"], rows))
-    picture = pictures.table(["gap at which a λ is left", "iterations", "most wrong rows"], rows)
+        table.add(level, int(found.iterations.sum()), max(wrong))
+    rows = table.rows
     said = (
         f"With a gap of 0.1 the path takes {rows[0][1]} iterations in place of {rows[2][1]}, and up to "
         f"{plural(rows[0][2], 'row is', 'rows are')} wrong; with 1e-3 up to {rows[1][2]}."
     )
-    return picture, said
+    return table.picture, said
 
 
 # ------------------------------------------------------------------------------------------------------- the exercises
@@ -212,7 +212,7 @@ def _small_par(student: int) -> tuple[float, int, float]:
 
 
 def _small_check(ratio: Any, student: int) -> Mark:
-    if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 1e-3 <= ratio <= 1:
+    if not is_number(ratio, 1e-3, 1):
         return Mark(False, "Give λ/λ_max as a number between 0.001 and 1.")
     seed = student % 10
     problem = at("wine", float(ratio), seed)

@@ -12,8 +12,9 @@ from ..runs.run import Run
 from ..runs.stopping import Gap, Iterations
 from ..runs.trace import Recorder, Trace
 from . import pictures
-from ._runs import LOSS, at, fit, load, rows_used
+from ._runs import LOSS, at, code_of, fit, load, rows_used
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases, no_show
+from .growing import Bars, Lines, Table
 from .kinds import Choice, Order, Sketch, Slider
 
 TEXTS = (Case("pydocs"), Case("planted-text"))
@@ -60,7 +61,7 @@ def _who_overshoots(case: Case, show: Show) -> Finding:
     """Compare the most rows that four methods use on their way."""
     problem = at(case.data, 0.03, case.seed)
     end = float(rows_used(fit(problem).W).sum())
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", "rows in use", marks={"the solution": end})
     peaks: dict[str, float] = {}
     for key, name in LANES.items():
         solver = (
@@ -69,14 +70,12 @@ def _who_overshoots(case: Case, show: Show) -> Finding:
             else registry.solvers.create("bcd-ls", selection=key, seed=case.seed)
         )
         rows = [event.nonzero_rows for event in Run(problem, solver, stop=Iterations(EARLY))]
-        curves[name] = (range(len(rows)), rows)
         peaks[key] = float(max(rows))
-        show(pictures.lines(curves, "iterations", "rows in use", marks={"the solution": end}))
+        lines.add(name, rows)
     holds = max(peaks, key=peaks.__getitem__) == "fista" and min(peaks, key=peaks.__getitem__) == "greedy"
     shown = ", ".join(f"{LANES[key]} {peaks[key]:.0f}" for key in sorted(peaks, key=lambda k: -peaks[k]))
     said = f"Most rows in use on the way, on {case.data}: {shown}; the solution has {end:.0f}."
-    picture = pictures.lines(curves, "iterations", "rows in use", marks={"the solution": end})
-    return Finding(peaks, holds, said, picture)
+    return Finding(peaks, holds, said, lines.picture)
 
 
 def _wrong_by_thirds(problem: Problem, seed: int, show: Show) -> tuple[list[float], int]:
@@ -142,58 +141,56 @@ def _words_at_once(show: Show) -> tuple[Message, str]:
 
 def _greedy(show: Show) -> tuple[Message, str]:
     problem = at("digits", 0.1)
-    found: list[list[Any]] = []
+    table = Table(show, "order", "most rows in use", "in the end", "iterations", "passes over the data")
     for selection in ("cyclic", "greedy"):
-        trace = _descend(problem, lambda _picture: None, selection=selection, tol=1e-4)
+        trace = _descend(problem, no_show, selection=selection, tol=1e-4)
         rows = trace["nonzero_rows"]
-        found.append([selection, int(max(rows)), int(rows[-1]), len(rows) - 1, f"{trace['passes'][-1]:.0f}"])
-        show(pictures.table(["order", "most rows in use", "in the end", "iterations", "passes over the data"], found))
-    picture = pictures.table(["order", "most rows in use", "in the end", "iterations", "passes over the data"], found)
+        table.add(selection, int(max(rows)), int(rows[-1]), len(rows) - 1, f"{trace['passes'][-1]:.0f}")
+    found = table.rows
     said = (
         f"The greedy order goes to {found[1][1]} rows in place of {found[0][1]}; it asks for gradients of all rows, "
         f"and takes {found[1][4]} passes over the data where cyclic takes {found[0][4]}."
     )
-    return picture, said
+    return table.picture, said
 
 
 def _late_support(show: Show) -> tuple[Message, str]:
     problem = at("digits", 0.1)
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", "rows in use")
     since: dict[str, int] = {}
     for name, label in (("bcd-ls", "BCD"), ("fista-ls", "FISTA")):
         trace = _followed(problem, registry.solvers.create(name), show)
-        rows = [float(n) for n in trace["nonzero_rows"]]
-        since[label], curves[label] = _final_since(trace), (range(len(rows)), rows)
-        show(pictures.lines(curves, "iterations", "rows in use"))
+        since[label] = _final_since(trace)
+        lines.add(label, [float(n) for n in trace["nonzero_rows"]])
     said = " and ".join(f"{iteration} with {label}" for label, iteration in since.items())
-    return pictures.lines(curves, "iterations", "rows in use"), f"The rows in use are final from iteration {said}."
+    return lines.picture, f"The rows in use are final from iteration {said}."
 
 
 def _backwards(show: Show) -> tuple[Message, str]:
     data = load("planted-text", 0)
-    peaks: dict[str, float] = {}
+    peaks = Bars(show, "most rows in use")
     wrong: dict[str, set[int]] = {}
     for name, columns in (("as given", slice(None)), ("reversed", slice(None, None, -1))):
         problem = Problem(data.X[:, columns], data.y, loss=LOSS, penalty="l1/l2", lam_ratio=0.1)
-        trace = _descend(problem, lambda _picture: None, most=EARLY)
-        peaks[name] = float(max(trace["nonzero_rows"]))
+        trace = _descend(problem, no_show, most=EARLY)
         final = rows_used(fit(problem).W)
         bought = [int(j) for j in trace.support(1) if not final[j]]
         wrong[name] = {problem.d - 1 - j if name == "reversed" else j for j in bought}
-        show(pictures.bars(peaks, "most rows in use"))
+        peaks.add(name, max(trace["nonzero_rows"]))
     both = len(wrong["as given"] & wrong["reversed"])
+    given, backwards = peaks.values.values()
     said = (
-        f"{peaks['as given']:.0f} rows at most as given, {peaks['reversed']:.0f} with the columns reversed; of the "
+        f"{given:.0f} rows at most as given, {backwards:.0f} with the columns reversed; of the "
         f"wrong rows ({len(wrong['as given'])} and {len(wrong['reversed'])}) {both} are the same."
     )
-    return pictures.bars(peaks, "most rows in use"), said
+    return peaks.picture, said
 
 
 # ------------------------------------------------------------------------------------------------------- the exercises
 def _gone(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the features that the first iteration buys and that are gone, the final ones, and all correlations."""
     problem = at("digits", 0.1, seed)
-    bought = _descend(problem, lambda _picture: None, seed, most=1).support(-1)
+    bought = _descend(problem, no_show, seed, most=1).support(-1)
     final = np.flatnonzero(rows_used(fit(problem).W))
     X = np.asarray(load("digits", seed).X, dtype=float)
     centred = X - X.mean(axis=0)
@@ -223,7 +220,7 @@ def _rivals_right(student: int) -> dict[int, int]:
 
 def _peak_factor(selection: str, ratio: float, seed: int) -> float:
     problem = at("breast_cancer", ratio, seed)
-    rows = _descend(problem, lambda _picture: None, seed, selection, most=EARLY)["nonzero_rows"]
+    rows = _descend(problem, no_show, seed, selection, most=EARLY)["nonzero_rows"]
     return float(max(rows)) / float(rows_used(fit(problem).W).sum())
 
 
@@ -368,9 +365,8 @@ LESSON = Lesson(
             ),
             _rivals_check, _rivals_right, lambda student: {k: k for k in range(3)},
             code=(
-                'data = ss.datasets.load("digits", seed=lesson.student % 3)\n'
-                'problem = ss.Problem(data, loss="multiclass-squared-hinge", penalty="l1/l2", lam_ratio=0.1)\n'
-                'first = ss.solve(problem, "bcd-ls", max_iter=1, tol=0).support\n'
+                code_of("digits")
+                + 'first = ss.solve(problem, "bcd-ls", max_iter=1, tol=0).support\n'
                 'final = ss.solve(problem, "working-set", tol=1e-6).support\n'
                 'lesson.check("a", {0: 1, 1: 2, 2: 3})  # {wrong one: most correlated final one}, three of them'
             ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -11,11 +10,11 @@ import numpy as np
 from .. import registry
 from ..problems.prediction import Problem
 from ..runs.run import Run
-from ..runs.solving import solve
 from ..runs.stopping import Gap, Iterations, Objective
-from . import pictures
-from ._runs import at, level_text, load
+from ._runs import ABOVE, at, code_of, level_text, load, optimum
+from .answers import is_number
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
+from .growing import Bars, Lines
 from .kinds import Choice, Order, Slider
 
 ALL = "digits wine iris"
@@ -32,12 +31,6 @@ SIZES = {"below": "below 2", "two": "at 2", "few": "between 2 and 5", "many": "o
 
 
 # ----------------------------------------------------------------------------------------------------------- the runs
-@lru_cache(maxsize=32)
-def _best(name: str, seed: int, ratio: float = 0.1) -> float:
-    """Return the smallest F, certified to ten digits."""
-    return float(solve(at(name, ratio, seed), "working-set", tol=1e-10).objective)
-
-
 def _until(problem: Problem, solver: Any, best: float) -> tuple[int, list[float]]:
     """Return the iterations to :data:`LEVEL`, and how far F was above the smallest."""
     goal = best * (1 + LEVEL)
@@ -49,17 +42,14 @@ def _until(problem: Problem, solver: Any, best: float) -> tuple[int, list[float]
 
 def _race(case: Case, show: Show, lanes: dict[str, Any], method: str) -> tuple[dict[str, float], Message]:
     """Run solvers of a method, one after the other, to the same level."""
-    problem, best = at(case.data, 0.1, case.seed), _best(case.data, case.seed)
-    curves: dict[str, tuple[Any, Any]] = {}
+    problem, best = at(case.data, 0.1, case.seed), optimum(case.data, 0.1, case.seed).objective
+    lines = Lines(show, "iterations", ABOVE, log=True)
     needed: dict[str, float] = {}
-    picture: Message = {}
     for key, solver in lanes.items():
         count, above = _until(problem, solver, best)
         needed[key] = float(count)
-        curves[f"{method}, {RULES.get(key, key)}"] = (range(len(above)), above)
-        picture = pictures.lines(curves, "iterations", "F above the smallest, relative", log=True)
-        show(picture)
-    return needed, picture
+        lines.add(f"{method}, {RULES.get(key, key)}", above)
+    return needed, lines.picture
 
 
 def _blocks() -> dict[str, Any]:
@@ -94,19 +84,18 @@ def _two_constants(case: Case, show: Show) -> Finding:
 
 def _trials(case: Case, show: Show) -> Finding:
     """Count the trials of the line search as printed, for each row that moves."""
-    counts: dict[str, float] = {}
+    counts = Bars(show, "trials for a row that moves")
     for curvature, name in (("paper", "as printed"), ("differences", "with m/(m − 1) times the curvature")):
         solver = registry.solvers.create("bcd-ls", curvature=curvature)
         run = Run(at(case.data, 0.1, case.seed), solver, stop=Gap(1e-5) | Iterations(200))
-        counts[name] = float(np.nanmean([event.trials for event in run]))
-        show(pictures.bars(counts, "trials for a row that moves"))
-    printed, other = counts.values()
+        counts.add(name, float(np.nanmean([event.trials for event in run])))
+    printed, other = counts.values.values()
     m = at(case.data, 0.1, case.seed).m
     said = (
         f"On {case.data} ({m} classes) {printed:.3f} trials for a row that moves; {other:.3f} when the first trial "
         "takes m/(m − 1) times the largest diagonal entry."
     )
-    return Finding(printed, printed > 1.5, said, pictures.bars(counts, "trials for a row that moves"))
+    return Finding(printed, printed > 1.5, said, counts.picture)
 
 
 def _steps(problem: Problem, factor: float, name: str = "ista", steps: int = STEPS) -> np.ndarray:
@@ -129,12 +118,12 @@ def _rises(objective: np.ndarray) -> int:
 def _too_long(case: Case, show: Show) -> Finding:
     """Lengthen the steps of ISTA until F rises again and again."""
     problem = at(case.data, 0.1, case.seed)
-    counts: dict[str, float] = {}
+    counts = Bars(show, f"rises of F in {STEPS} steps of c/K")
     edge = np.inf
     for factor in FACTORS:
-        counts[f"c = {factor:g}"] = float(_rises(_steps(problem, factor)))
-        show(pictures.bars(counts, f"rises of F in {STEPS} steps of c/K"))
-        if counts[f"c = {factor:g}"] > AGAIN:
+        rises = _rises(_steps(problem, factor))
+        counts.add(f"c = {factor:g}", rises)
+        if rises > AGAIN:
             edge = factor
             break
     answer = "below" if edge < 2 else "two" if edge == 2 else "few" if edge < 5 else "many"
@@ -142,7 +131,7 @@ def _too_long(case: Case, show: Show) -> Finding:
         f"On {case.data} F rises more than {AGAIN} times in {STEPS} steps from c = {edge:g} on (tried: "
         f"{', '.join(f'{c:g}' for c in FACTORS)})."
     )
-    return Finding(answer, edge > 2, said, pictures.bars(counts, f"rises of F in {STEPS} steps of c/K"))
+    return Finding(answer, edge > 2, said, counts.picture)
 
 
 def _search_or_constant(case: Case, show: Show) -> Finding:
@@ -167,27 +156,24 @@ def _search_or_constant(case: Case, show: Show) -> Finding:
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def _three_constants(show: Show) -> tuple[Message, str]:
     problem = at("digits")
-    values: dict[str, float] = {}
+    bars = Bars(show, "K, a bound of the curvature")
     for key in ("paper", "tight", "class-aware"):
-        values[RULES[key]] = float(problem.full_constant(key))
-        show(pictures.bars(values, "K, a bound of the curvature"))
-    said = "K: " + ", ".join(f"{value:.4g} ({name})" for name, value in values.items()) + "."
-    return pictures.bars(values, "K, a bound of the curvature"), said
+        bars.add(RULES[key], problem.full_constant(key))
+    said = "K: " + ", ".join(f"{value:.4g} ({name})" for name, value in bars.values.items()) + "."
+    return bars.picture, said
 
 
 def _explode(show: Show) -> tuple[Message, str]:
-    problem, best = at("digits"), _best("digits", 0)
-    curves: dict[str, tuple[Any, Any]] = {}
+    problem, best = at("digits"), optimum("digits").objective
+    lines = Lines(show, "steps", ABOVE, log=True)
     said = []
     lanes = (("ista", "ISTA", 2.0), ("ista", "ISTA", 6.0), ("fista-cst", "FISTA", 1.0), ("fista-cst", "FISTA", 2.0))
     for name, label, factor in lanes:
         above = _steps(problem, factor, name, 150) / best - 1.0
         above = above[np.isfinite(above)]
-        curves[f"{label}, c = {factor:g}"] = (range(above.size), np.maximum(above, 1e-16))
         said.append(f"{label} with c = {factor:g}: {above[-1]:.1e} after {above.size - 1} steps")
-        show(pictures.lines(curves, "steps", "F above the smallest, relative", log=True))
-    picture = pictures.lines(curves, "steps", "F above the smallest, relative", log=True)
-    return picture, "Above the smallest F, relative: " + "; ".join(said) + "."
+        lines.add(f"{label}, c = {factor:g}", np.maximum(above, 1e-16))
+    return lines.picture, "Above the smallest F, relative: " + "; ".join(said) + "."
 
 
 # ------------------------------------------------------------------------------------------------------- the exercises
@@ -212,7 +198,7 @@ def _constant_task(student: int) -> str:
 
 
 def _constant_check(value: Any, student: int) -> Mark:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+    if not is_number(value):
         return Mark(False, f"K_j is {value!r}; a number is needed.")
     exact = _sums(student)[2]
     off = abs(value - exact) / exact
@@ -237,17 +223,13 @@ def _edge_of(seed: int) -> float:
 
 
 def _edge_check(value: Any, student: int) -> Mark:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 20:
+    if not is_number(value, 0.1, 20):
         return Mark(False, "Give c as a number between 0.1 and 20.")
     edge = _edge(student)
     objective = _steps(at("digits", 0.1, student % 3), float(value))
     passed = abs(value - edge) <= 0.1 * edge
     seen = f"the checker found {edge:.3g}" if passed else f"the largest c is {'larger' if value < edge else 'smaller'}"
     return Mark(passed, f"With c = {value:g} F goes from {objective[0]:.3g} to {objective[-1]:.3g}; {seen}.")
-
-
-def _student(make: Callable[[int], float], factor: float) -> Callable[[int], float]:
-    return lambda student: factor * make(student)
 
 
 # ----------------------------------------------------------------------------------------------------------- the lesson
@@ -380,7 +362,7 @@ LESSON = Lesson(
     exercises={
         "a": Exercise(
             _constant_task, _constant_check, lambda student: _sums(student)[2],
-            _student(lambda student: _sums(student)[2], 1.01), (Input("value", "K_j"),),
+            lambda student: 1.01 * _sums(student)[2], (Input("value", "K_j"),),
             code='lesson.check("a", 1.0)',
         ),
         "b": Exercise(
@@ -388,11 +370,10 @@ LESSON = Lesson(
                 f"ISTA on digits (seed {student % 3}), 0.1 λ_max, {STEPS} steps of c/K: the largest c for which F ends "
                 "below where it began (within 10 %)."
             ),
-            _edge_check, _edge, _student(_edge, 0.5), (Input("value", "c"),),
+            _edge_check, _edge, lambda student: 0.5 * _edge(student), (Input("value", "c"),),
             code=(
-                'data = ss.datasets.load("digits", seed=lesson.student % 3)\n'
-                'problem = ss.Problem(data, loss="multiclass-squared-hinge", penalty="l1/l2", lam_ratio=0.1)\n'
-                'solver = ss.registry.solvers.create("ista", step_length=3.0)\n'
+                code_of("digits")
+                + 'solver = ss.registry.solvers.create("ista", step_length=3.0)\n'
                 "run = ss.Run(problem, solver, stop=ss.stopping.Iterations(300))\n"
                 "F = [event.objective for event in run]\n"
                 "print(F[0], F[-1])\n"

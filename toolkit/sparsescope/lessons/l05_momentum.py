@@ -10,18 +10,18 @@ import numpy as np
 from .. import registry
 from ..problems.prediction import Problem
 from ..runs.run import Run
-from ..runs.solving import solve
 from ..runs.stopping import Iterations, Objective
 from ..wording import plural
 from . import pictures
-from ._runs import at, level_text
+from ._runs import ABOVE, at, code_of, count, first, level_text, optimum
+from .answers import is_number
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
+from .growing import Lines
 from .kinds import Choice, Order, Sketch, Slider
 
 ALL = "digits wine iris breast_cancer"
 TEXTS = (Case("pydocs"), Case("planted-text"))
 RATIO = 0.1
-ABOVE = "F above the smallest, relative"
 ROUNDING = 1e-12  # of F: a rise below that is none
 FLOOR = 1e-9  # of F: the smallest F is not known better
 LONG, SHORT = 2000, 400  # iterations
@@ -34,6 +34,7 @@ HELPS = {
     "nothing": "nothing",
     "worse": "nothing to 1e-2, more to 1e-6",
 }
+Compared = tuple[dict[str, np.ndarray], Message]  # F along runs, and the picture
 
 
 # ----------------------------------------------------------------------------------------------------------- the runs
@@ -48,10 +49,9 @@ def _problem(case: Case) -> Problem:
     return at(data, ratio, case.seed)
 
 
-@lru_cache(maxsize=32)
 def _best(case: Case) -> float:
-    """Return the smallest F, certified to ten digits."""
-    return float(solve(_problem(case), "working-set", tol=1e-10).objective)
+    data, ratio = _ratio(case.data)
+    return float(optimum(data, ratio, case.seed).objective)
 
 
 def _solver(key: str) -> Any:
@@ -78,42 +78,36 @@ def _rising(objective: np.ndarray) -> np.ndarray:
     return np.flatnonzero(objective[1:] > objective[:-1] * (1 + ROUNDING)) + 1
 
 
-def _compared(case: Case, show: Show, keys: tuple[str, ...], most: int, level: float = 0.0) -> dict[str, np.ndarray]:
-    """Run methods one after the other, and show how far each is above the smallest F."""
+def _compared(case: Case, show: Show, keys: tuple[str, ...], most: int, level: float = 0.0) -> Compared:
+    """Run methods one after the other, show how far each is above the smallest F, and return F and the picture."""
     found: dict[str, np.ndarray] = {}
+    lines = Lines(show, "iterations", ABOVE, log=True)
     for key in keys:
         found[key] = _objectives(case, key, most, level)
-        show(_picture(case, found))
-    return found
-
-
-def _picture(case: Case, found: dict[str, np.ndarray], names: dict[str, str] | None = None) -> Message:
-    curves: dict[str, tuple[Any, Any]] = {
-        (names or LANES)[key]: (range(f.size), _above(case, f)) for key, f in found.items()
-    }
-    return pictures.lines(curves, "iterations", ABOVE, log=True)
+        lines.add(LANES[key], _above(case, found[key]))
+    return found, lines.picture
 
 
 def _ripples(case: Case, show: Show) -> Finding:
     """Watch F of FISTA, and count the rises of ISTA without a picture: which of them is behind is to be predicted."""
-    found = _compared(case, show, ("fista",), SHORT)
+    found, picture = _compared(case, show, ("fista",), SHORT)
     rises, plain = _rising(found["fista"]), _rising(_objectives(case, "ista", SHORT)).size
     log = np.log10(_above(case, found["fista"]))
     scaled = (log - log.min()) / (np.ptp(log) or 1.0)
     curve = np.interp(np.linspace(0, log.size - 1, 120), np.arange(log.size), scaled)
-    first = f"first at iteration {rises[0]}" if rises.size else "never"
+    began = f"first at iteration {rises[0]}" if rises.size else "never"
     said = (
-        f"On {case.data} F of FISTA rises {plural(rises.size, 'time')} in {SHORT} iterations, {first}; F of ISTA rises "
+        f"On {case.data} F of FISTA rises {plural(rises.size, 'time')} in {SHORT} iterations, {began}; F of ISTA rises "
         f"{plural(plain, 'time')}."
     )
     holds = rises.size > 0 and not plain
     form = "bounces" if rises.size else "falls"
-    return Finding(form, holds, said, _picture(case, found), tuple(float(v) for v in curve))
+    return Finding(form, holds, said, picture, tuple(float(v) for v in curve))
 
 
 def _worst_bounce(case: Case, show: Show) -> Finding:
     """Measure by which factor the distance from the smallest F grows again."""
-    found = _compared(case, show, ("fista",), LONG, FLOOR)
+    found, picture = _compared(case, show, ("fista",), LONG, FLOOR)
     above = _above(case, found["fista"])
     growth = above / np.minimum.accumulate(above)
     worst = float(growth.max())
@@ -122,73 +116,65 @@ def _worst_bounce(case: Case, show: Show) -> Finding:
         f"On {case.data} the distance is {worst:.3g} times its smallest value so far at iteration {place}, where it is "
         f"{above[place]:.1e} of F."
     )
-    return Finding(worst, worst > 1.5, said, _picture(case, found))
+    return Finding(worst, worst > 1.5, said, picture)
 
 
 def _behind(case: Case, show: Show) -> Finding:
     """Compare FISTA with ISTA iteration by iteration."""
-    found = _compared(case, show, ("fista", "ista"), SHORT)
+    found, picture = _compared(case, show, ("fista", "ista"), SHORT)
     later = np.flatnonzero(found["fista"] > found["ista"] * (1 + ROUNDING))
     later = later[_above(case, found["ista"])[later] > FLOOR]  # both are there
     answer = "never" if later.size == 0 else "start" if later.max() <= 20 else "often"
     where = f"at iteration {', '.join(str(k) for k in later[:5])}" if later.size else "at none"
     said = f"FISTA is behind ISTA {where} of {SHORT} ({case.data})."
-    return Finding(answer, later.size == 0, said, _picture(case, found))
-
-
-def _reached(case: Case, objective: np.ndarray) -> list[float]:
-    """Return the iterations to each level."""
-    above = _above(case, objective)
-    return [float(np.argmax(above <= level)) if (above <= level).any() else np.inf for level in LEVELS]
+    return Finding(answer, later.size == 0, said, picture)
 
 
 def _restarts(case: Case, show: Show) -> Finding:
     """Compare FISTA with and without restarts at three levels."""
-    found = _compared(case, show, ("fista", "restart"), LONG, LEVELS[-1])
-    plain, again = (_reached(case, found[key]) for key in ("fista", "restart"))
-    first, last = again[0] / plain[0], again[2] / plain[2]
-    helps = "all" if first < 0.95 else "late" if last < 0.95 else "worse" if last > 1.05 else "nothing"
+    found, picture = _compared(case, show, ("fista", "restart"), LONG, LEVELS[-1])
+    plain, again = ([first(_above(case, found[key]), level) for level in LEVELS] for key in ("fista", "restart"))
+    early, last = again[0] / plain[0], again[2] / plain[2]
+    helps = "all" if early < 0.95 else "late" if last < 0.95 else "worse" if last > 1.05 else "nothing"
     rows = [[level_text(level), f"{a:.0f}", f"{b:.0f}"] for level, a, b in zip(LEVELS, plain, again, strict=True)]
     shown = "; ".join(f"to {level}, {a} without and {b} with restarts" for level, a, b in rows)
-    return Finding(helps, helps == "late", f"Iterations on {case.data}: {shown}.", _picture(case, found))
+    return Finding(helps, helps == "late", f"Iterations on {case.data}: {shown}.", picture)
 
 
 def _who_is_first(case: Case, show: Show) -> Finding:
     """Let four methods run to 1e-4."""
-    found = _compared(case, show, tuple(LANES), LONG, LEVELS[1])
-    needed = {key: _reached(case, f)[1] for key, f in found.items()}
+    found, picture = _compared(case, show, tuple(LANES), LONG, LEVELS[1])
+    needed = {key: first(_above(case, f), LEVELS[1]) for key, f in found.items()}
     holds = min(needed, key=needed.__getitem__) == "sparsa" and max(needed, key=needed.__getitem__) == "ista"
-    shown = ", ".join(
-        f"{LANES[key]} {n:.0f}" if np.isfinite(n) else f"{LANES[key]} more than {LONG}" for key, n in needed.items()
-    )
-    return Finding(needed, holds, f"Iterations to 1e-4 on {case.data}: {shown}.", _picture(case, found))
+    shown = ", ".join(f"{LANES[key]} {count(n, LONG)}" for key, n in needed.items())
+    return Finding(needed, holds, f"Iterations to 1e-4 on {case.data}: {shown}.", picture)
 
 
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def _two_methods(show: Show) -> tuple[Message, str]:
     case = Case("digits")
     names = {"ista": "A", "fista": "B"}
-    found: dict[str, np.ndarray] = {}
-    for key in names:
-        found[key] = _objectives(case, key, SHORT)[: AT_FIRST + 1]
-        show(_picture(case, found, names))
-    ends = ", ".join(f"{names[key]} {_above(case, f)[-1]:.1e}" for key, f in found.items())
-    return _picture(case, found, names), f"Above the smallest F after {AT_FIRST} iterations: {ends}."
+    lines = Lines(show, "iterations", ABOVE, log=True)
+    ends = []
+    for key, name in names.items():
+        above = _above(case, _objectives(case, key, SHORT)[: AT_FIRST + 1])
+        lines.add(name, above)
+        ends.append(f"{name} {above[-1]:.1e}")
+    return lines.picture, f"Above the smallest F after {AT_FIRST} iterations: {', '.join(ends)}."
 
 
 def _fixed_momentum(show: Show) -> tuple[Message, str]:
     case = Case("digits")
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", ABOVE, log=True)
     said = []
     for beta in (0.5, 0.9, 0.99):
         solver = registry.solvers.create("fista-cst", momentum=beta)
         run = Run(_problem(case), solver, stop=Iterations(SHORT), certify_every=None)
         objective = np.array([event.objective for event in run])
-        curves[f"β = {beta:g}"] = (range(objective.size), _above(case, objective))
         rises = plural(_rising(objective).size, "rise")
         said.append(f"β = {beta:g}: {_above(case, objective)[-1]:.1e} after {SHORT}, {rises}")
-        show(pictures.lines(curves, "iterations", ABOVE, log=True))
-    return pictures.lines(curves, "iterations", ABOVE, log=True), "; ".join(said) + "."
+        lines.add(f"β = {beta:g}", _above(case, objective))
+    return lines.picture, "; ".join(said) + "."
 
 
 def _another_lam(show: Show) -> tuple[Message, str]:
@@ -220,7 +206,7 @@ def _first_rise(student: int) -> int:
 
 
 def _rise_check(value: Any, student: int) -> Mark:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+    if not is_number(value) or value != value // 1:
         return Mark(False, "Give the iteration as a whole number.")
     objective = _objectives(_case(student), "fista", SHORT)
     k = int(value)
@@ -236,12 +222,12 @@ def _one_restart(student: int, at_iteration: int) -> int:
     case = _case(student)
     stop = Objective(_best(case) * (1 + LEVELS[-1])) | Iterations(LONG)
     run = Run(_problem(case), _solver("fista"), stop=stop, certify_every=None)
-    count = 0
+    done = 0
     for event in run:
-        count = int(event.iteration)
-        if count == at_iteration and run.state is not None:
+        done = int(event.iteration)
+        if done == at_iteration and run.state is not None:
             run.state.t = 1.0  # type: ignore[attr-defined]
-    return count
+    return done
 
 
 @lru_cache(maxsize=3)
@@ -250,7 +236,7 @@ def _good_restart(seed: int) -> int:
 
 
 def _restart_check(value: Any, student: int) -> Mark:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= LONG:
+    if not is_number(value, 1, LONG):
         return Mark(False, f"Give an iteration from 1 to {LONG}.")
     mine, never = _one_restart(student, int(value)), _one_restart(student, -1)
     automatic = int(_objectives(_case(student), "restart", LONG, LEVELS[-1]).size - 1)
@@ -383,9 +369,8 @@ LESSON = Lesson(
             ),
             _rise_check, _first_rise, lambda student: 1, (Input("value", "iteration"),),
             code=(
-                'data = ss.datasets.load("wine", seed=lesson.student % 3)\n'
-                'problem = ss.Problem(data, loss="multiclass-squared-hinge", penalty="l1/l2", lam_ratio=0.1)\n'
-                'run = ss.Run(problem, "fista-cst", stop=ss.stopping.Iterations(100))\n'
+                code_of("wine")
+                + 'run = ss.Run(problem, "fista-cst", stop=ss.stopping.Iterations(100))\n'
                 "F = [event.objective for event in run]\n"
                 'lesson.check("a", 1)'
             ),

@@ -16,7 +16,9 @@ from ..runs.trace import Recorder, Trace
 from ..solvers import search_eta0
 from . import pictures
 from ._runs import accuracy_on_test, at, dense, fit, load, power_text, rows_used
-from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
+from .answers import is_number
+from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases, no_show
+from .growing import Lines
 from .kinds import Choice, Slider
 
 ALL = "digits wine breast_cancer"
@@ -116,7 +118,7 @@ def _handed_over(case: Case, show: Show) -> Finding:
     """Let BCD go on where three passes of FOBOS have ended."""
     problem = at(case.data, 0.1, case.seed)
     needed: dict[str, int] = {}
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "iterations", "rows in use")
     for name in ("BCD from zero", "BCD after FOBOS"):
         first = "bcd-ls" if name == "BCD from zero" else registry.solvers.create("fobos", seed=case.seed)
         run = Run(problem, first, stop=Gap(1e-4) | Iterations(1000), certify_every=1)
@@ -126,15 +128,14 @@ def _handed_over(case: Case, show: Show) -> Finding:
             if event.iteration == 3 and name != "BCD from zero":
                 run.change(solver="bcd-ls")
         needed[name] = len(rows) - 1 - (0 if name == "BCD from zero" else 3)
-        curves[name] = (range(len(rows)), rows)
-        show(pictures.lines(curves, "iterations", "rows in use"))
+        lines.add(name, rows)
     zero, after = needed.values()
     saved = 100.0 * (1.0 - after / zero)
     said = (
         f"On {case.data} BCD needs {zero} iterations to a gap of 1e-4 from zero and {after} after three passes of "
         f"FOBOS; {saved:.0f} % are saved."
     )
-    return Finding(saved, saved <= 25.0, said, pictures.lines(curves, "iterations", "rows in use"))
+    return Finding(saved, saved <= 25.0, said, lines.picture)
 
 
 # ---------------------------------------------------------------------------------------------------------- the scenes
@@ -173,16 +174,15 @@ def _alone(show: Show) -> tuple[Message, str]:
 
 
 def _explode(show: Show) -> tuple[Message, str]:
-    curves: dict[str, tuple[Any, Any]] = {}
+    lines = Lines(show, "passes over the data", "F / F*", log=True)
     best = fit(at("digits")).objective
     said = []
     for eta0 in (0.03, 3.0, HUGE):
-        trace, _ = _noisy(Case("digits"), lambda _picture: None, eta0)
+        trace, _ = _noisy(Case("digits"), no_show, eta0)
         times = np.asarray(trace["objective"], dtype=float) / best
-        curves[f"η₀ = {eta0:g}"] = (range(times.size), times)
         said.append(f"η₀ = {eta0:g}: {times[-1]:.3g}" if times[-1] < 1e4 else f"η₀ = {eta0:g}: {power_text(times[-1])}")
-        show(pictures.lines(curves, "passes over the data", "F / F*", log=True))
-    return pictures.lines(curves, "passes over the data", "F / F*", log=True), "F / F* — " + ", ".join(said) + "."
+        lines.add(f"η₀ = {eta0:g}", times)
+    return lines.picture, "F / F* — " + ", ".join(said) + "."
 
 
 def _storm_and_river(show: Show) -> tuple[Message, str]:
@@ -206,7 +206,7 @@ def _searched(seed: int) -> float:
 
 
 def _eta_check(value: Any, student: int) -> Mark:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1e-4 <= value <= 1e4:
+    if not is_number(value, 1e-4, 1e4):
         return Mark(False, "Give η₀ as a number between 0.0001 and 10 000.")
     best = _searched(student % 3)
     factor = max(value / best, best / value)
@@ -221,7 +221,7 @@ def _eta_check(value: Any, student: int) -> Mark:
 def _norms(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the lengths of the rows of FOBOS, and which rows the optimum uses."""
     case = Case("digits", seed)
-    _, W = _noisy(case, lambda _picture: None)
+    _, W = _noisy(case, no_show)
     return np.linalg.norm(W, axis=1), rows_used(_fitted(case))
 
 
@@ -236,7 +236,7 @@ def _best_threshold(seed: int) -> float:
 
 
 def _threshold_check(value: Any, student: int) -> Mark:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < np.inf:
+    if not is_number(value, 0):
         return Mark(False, "Give the threshold as a number of at least 0.")
     seed = student % 3
     mine, best = _f1(float(value), seed), _f1(_best_threshold(seed), seed)

@@ -8,9 +8,7 @@ and fewer samples have a loss. Measured on wine, seeds 0, 1 and 2: F rises by 32
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -34,12 +32,15 @@ from ._hinge import (
     no_losses,
     rise,
     shortfall,
+    smooth_forces,
     solved,
     solver_s_forces,
     split,
+    weights_of,
 )
-from ._runs import LOSS, accuracy_on_test, at, dense, fit, load, rows_used
+from ._runs import LOSS, accuracy_on_test, at, change_text, code_of, fit, load, rows_used
 from .base import Case, Exercise, Finding, Input, Lesson, Message, Prediction, Scene, Show, Source, cases
+from .growing import Bars, Table
 from .kinds import Choice, Order, Slider
 
 ALL = "wine iris breast_cancer digits"
@@ -48,22 +49,15 @@ NAMES = {"hinge": "hinge", "squared": "squared hinge", "logistic": "logistic", "
 
 
 # ----------------------------------------------------------------------------------------------------------- the runs
-def _percent(share: float) -> str:
-    shown = f"{100 * share:+.0f}" if abs(share) >= 1 else f"{100 * share:+.3g}"
-    return "0 %" if abs(share) < 1e-6 else f"{shown} %".replace("-", "−")
-
-
 def _delete(case: Case, show: Show) -> Finding:
     """Leave out the samples without loss, and fit again."""
-    rows: list[list[Any]] = []
+    table = Table(show, "left out", "of", "F on all data")
     rises: list[float] = []
-    columns = ["left out", "of", "F on all data"]
     on, ratio = split(case)
 
     def leave_out(name: str, problem: Problem, keep: np.ndarray, best: float) -> None:
         rises.append(rise(problem, on, keep, best))
-        rows.append([name, f"{int((~keep).sum())} of {problem.n}", _percent(rises[-1])])
-        show(pictures.table(columns, rows))
+        table.add(name, f"{int((~keep).sum())} of {problem.n}", change_text(rises[-1]))
 
     smooth = at(on.data, ratio, on.seed)
     found = fit(smooth, 1e-10)
@@ -79,84 +73,73 @@ def _delete(case: Case, show: Show) -> Finding:
     same, grown = rises[0] < 1e-4, rises[1] > 0.1
     answer = {(True, True): "hinge", (True, False): "none", (False, True): "both", (False, False): "squared"}
     said = (
-        f"On {case.data}, F on all data changes by {_percent(rises[0])} for the squared hinge and by "
-        f"{_percent(rises[1])} for the hinge; by {_percent(rises[2])} if those in the corner "
+        f"On {case.data}, F on all data changes by {change_text(rises[0])} for the squared hinge and by "
+        f"{change_text(rises[1])} for the hinge; by {change_text(rises[2])} if those in the corner "
         f"({int((abs(lacking) <= CORNER).sum())}) are kept."
     )
-    return Finding(answer[same, grown], same and grown, said, pictures.table(columns, rows))
+    return Finding(answer[same, grown], same and grown, said, table.picture)
 
 
 def _only_w(case: Case, show: Show) -> Finding:
     """Judge the optimal W of the hinge by its own gradient, and by the solver's dual point."""
     problem, best = at(case.data, 0.1, case.seed, HINGE), solved(case.data, case.seed)
     alone = float(problem.certificate(best.W).relative_gap)
-    rows = [["the optimum", "its dual rows", f"{best.gap:.1e}"], ["the optimum", "the gradient of W", f"{alone:.2g}"]]
-    columns = ["W", "the gap is made of", "gap, relative to F"]
-    show(pictures.table(columns, rows))
+    table = Table(show, "W", "the gap is made of", "gap, relative to F")
+    table.rows.append(["the optimum", "its dual rows", f"{best.gap:.1e}"])
+    table.add("the optimum", "the gradient of W", f"{alone:.2g}")
     noisy = solve(problem, registry.solvers.create("fobos", seed=case.seed), stop=Iterations(200), tol=0.0,
                   certify_every=None)  # fmt: skip
     above, theirs = noisy.objective / best.objective - 1.0, float(problem.certificate(noisy.W).relative_gap)
-    rows.append([f"FOBOS, {100 * above:.2g} % above F*", "the gradient of W", f"{theirs:.2g}"])
+    table.rows.append([f"FOBOS, {100 * above:.2g} % above F*", "the gradient of W", f"{theirs:.2g}"])
     answer = "zero" if alone <= 10 * best.gap else "some" if alone <= 0.01 else "large"
     said = (
         f"On {case.data} the gap that the gradient of W gives is {100 * alone:.2g} % of F; with the dual rows of the "
         f"solver it is {best.gap:.1e} of F."
     )
-    return Finding(answer, alone > 1000 * best.gap, said, pictures.table(columns, rows))
+    return Finding(answer, alone > 1000 * best.gap, said, table.picture)
 
 
 def _first_row(case: Case, show: Show) -> Finding:
     """Count rows a little below the λ at which the gradient at W = 0 lets the first one in."""
-    used: dict[str, float] = {}
+    used = Bars(show, "rows in use at 0.9 of the λ that the gradient gives")
     share = ""
     for name, loss in (("hinge", HINGE), ("squared hinge", LOSS)):
         problem = at(case.data, 0.1, case.seed, loss)
         level = problem.regulariser.zero_threshold(problem.gradient(np.zeros((problem.d, problem.m))))
         lower = problem.with_(lam=0.9 * level)
         W = fit(lower, 1e-8).W if lower.loss.smooth else minimise(lower).W
-        used[name] = float(rows_used(W).sum())
-        show(pictures.bars(used, "rows in use at 0.9 of it"))
+        used.add(name, rows_used(W).sum())
         if not lower.loss.smooth:
             most = "" if problem.lam_max_slack < 1e-3 else "at most "
             share = f"{most}{problem.lam_max / level:.2f} of that λ"
+    hinge, squared = used.values.values()
     said = (
-        f"On {case.data}, at 0.9 of the λ of the gradient, rows in use: {used['hinge']:.0f} with the hinge, "
-        f"{used['squared hinge']:.0f} with the squared hinge. λ_max of the hinge is {share}."
+        f"On {case.data}, at 0.9 of the λ of the gradient, rows in use: {hinge:.0f} with the hinge, "
+        f"{squared:.0f} with the squared hinge. λ_max of the hinge is {share}."
     )
-    picture = pictures.bars(used, "rows in use at 0.9 of the λ that the gradient gives")
-    return Finding(used["hinge"], used["hinge"] == 0 and used["squared hinge"] > 0, said, picture)
-
-
-@lru_cache(maxsize=32)
-def _weights_of(name: str, seed: int, loss: str, ratio: float = 0.1) -> np.ndarray:
-    return solved(name, seed, ratio).W if loss == HINGE else dense(fit(at(name, ratio, seed, loss)).W)
+    return Finding(hinge, hinge == 0 and squared > 0, said, used.picture)
 
 
 def _four_losses(case: Case, show: Show) -> Finding:
     """Compare losses at the same share of their λ_max."""
     right: dict[str, float] = {}
-    rows: list[list[Any]] = []
-    columns = ["loss", "test accuracy, %", "rows in use"]
+    table = Table(show, "loss", "test accuracy, %", "rows in use")
     for key, loss in RIVALS.items():
-        W = _weights_of(case.data, case.seed, loss)
+        W = weights_of(case.data, case.seed, loss)
         right[key] = accuracy_on_test(at(case.data, 0.1, case.seed, loss), W, load(case.data, case.seed))
-        rows.append([NAMES[key], f"{right[key]:.1f}", int(rows_used(W).sum())])
-        show(pictures.table(columns, rows))
+        table.add(NAMES[key], f"{right[key]:.1f}", int(rows_used(W).sum()))
     middle = right["squared"], right["logistic"]
     holds = right["hinge"] > max(middle) and right["rest"] < min(middle)
-    shown = ", ".join(f"{name} {value} % ({plural(used, 'row')})" for name, value, used in rows)
+    shown = ", ".join(f"{name} {value} % ({plural(used, 'row')})" for name, value, used in table.rows)
     said = f"On {case.data}, 0.1 λ_max each: {shown}."
-    return Finding(dict(right), holds, said, pictures.table(columns, rows))
+    return Finding(right, holds, said, table.picture)
 
 
 def _forces(case: Case, show: Show) -> Finding:
     """Count the forces of a sample."""
     problem = at(case.data, 0.1, case.seed, HINGE)
     hinge = float((minimise(problem, show=show).U > FORCE).sum()) / problem.n
-    smooth = at(case.data, 0.1, case.seed)
-    Z = np.array(smooth.scores(fit(smooth).W))
-    own = Z[np.arange(smooth.n), smooth.y]
-    squared = float((1.0 - own[:, None] + Z > 0.0).sum()) / smooth.n - 1.0  # each sample's own class is one of them
+    squared = smooth_forces(at(case.data, 0.1, case.seed))
     picture = pictures.bars({"hinge": hinge, "squared hinge": squared}, f"forces a sample, of {problem.m - 1}")
     said = (
         f"On {case.data} a sample has {hinge:.2f} of {problem.m - 1} possible forces with the hinge, and {squared:.2f} "
@@ -180,49 +163,42 @@ def _few_with_loss(show: Show) -> tuple[Message, str]:
 
 def _ask_for_gradients(show: Show) -> tuple[Message, str]:
     problem = at("wine", 0.1, 0, HINGE)
-    rows: list[list[Any]] = []
+    table = Table(show, "method", "with the hinge")
     reasons: list[str] = []
     for name in ("fista-ls", "bcd-ls", "newglmnet", "fobos", "fbpd"):
         reason = registry.solvers.create(name).refuses(problem)
         reasons += [reason] if reason else []
-        rows.append([name, "refuses" if reason else "goes ahead"])
-        show(pictures.table(["method", "with the hinge"], rows))
-    said = f"{len(reasons)} of {len(rows)} refuse. The first says: {reasons[0]}."
-    return pictures.table(["method", "with the hinge"], rows), said
+        table.add(name, "refuses" if reason else "goes ahead")
+    return table.picture, f"{len(reasons)} of {len(table.rows)} refuse. The first says: {reasons[0]}."
 
 
 def _no_such_budget(show: Show) -> tuple[Message, str]:
     problem = at("iris", 0.1, 0, HINGE)
     least = smallest_hinge(problem, tol=1e-3).reached
-    rows: list[list[Any]] = []
+    table = Table(show, "budget η", "answer")
     refusal = ""
     for budget in (2.0 * least, 1.2 * least, 0.5 * least):
         try:
             found = solve(problem, registry.solvers.create("fbpd-constrained", eta=budget), tol=1e-4, max_iter=MOST)
-            rows.append([f"{budget:.3f}", f"kept, {plural(rows_used(found.W).sum(), 'row')}"])
+            answer = f"kept, {plural(rows_used(found.W).sum(), 'row')}"
         except ValueError as error:
-            refusal = str(error)
-            rows.append([f"{budget:.3f}", "out of reach"])
-        show(pictures.table(["budget η", "answer"], rows))
-    return pictures.table(["budget η", "answer"], rows), f"It says: {refusal}."
+            answer, refusal = "out of reach", str(error)
+        table.add(f"{budget:.3f}", answer)
+    return table.picture, f"It says: {refusal}."
 
 
 def _equal_rows(show: Show) -> tuple[Message, str]:
-    data = load("digits")
     wanted = int(rows_used(solved("digits", 0).W).sum())
-    rows: list[list[Any]] = []
-    columns = ["loss", "λ / λ_max", "rows in use", "test accuracy, %"]
+    table = Table(show, "loss", "λ / λ_max", "rows in use", "test accuracy, %")
     for key, loss in RIVALS.items():
-        ratio = 0.1
-        W = _weights_of("digits", 0, loss)
+        ratio, W = 0.1, weights_of("digits", 0, loss)
         while rows_used(W).sum() < wanted:
             ratio *= 0.75
-            W = _weights_of("digits", 0, loss, ratio)
-        right = accuracy_on_test(at("digits", ratio, 0, loss), W, data)
-        rows.append([NAMES[key], f"{ratio:.3f}", int(rows_used(W).sum()), f"{right:.1f}"])
-        show(pictures.table(columns, rows))
-    said = f"With {wanted} rows and a few more: " + ", ".join(f"{row[0]} {row[3]} %" for row in rows) + "."
-    return pictures.table(columns, rows), said
+            W = weights_of("digits", 0, loss, ratio)
+        right = accuracy_on_test(at("digits", ratio, 0, loss), W, load("digits"))
+        table.add(NAMES[key], f"{ratio:.3f}", int(rows_used(W).sum()), f"{right:.1f}")
+    said = f"With {wanted} rows and a few more: " + ", ".join(f"{row[0]} {row[3]} %" for row in table.rows) + "."
+    return table.picture, said
 
 
 # ----------------------------------------------------------------------------------------------------------- the lesson
@@ -396,9 +372,8 @@ LESSON = Lesson(
             ),
             delete_check, no_forces, no_losses, (Input("samples", "samples to delete", "numbers"),),
             code=(
-                'data = ss.datasets.load("wine", seed=lesson.student % 3)\n'
-                'problem = ss.Problem(data, loss="crammer-singer", penalty="l1/l2", lam_ratio=0.1)\n'
-                'W = ss.solve(problem, "fbpd", tol=1e-7).W\n'
+                code_of("wine", HINGE)
+                + 'W = ss.solve(problem, "fbpd", tol=1e-7).W\n'
                 "Z = problem.scores(W)  # a row for each sample; its own class is problem.y\n"
                 'lesson.check("a", [])'
             ),

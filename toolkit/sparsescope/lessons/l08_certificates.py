@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from ..runs.run import Run
 from ..runs.solving import solve
 from ..runs.stopping import Gap, Iterations, PaperViolation
 from . import pictures
-from ._runs import at, dense, rows_used
+from ._runs import ABOVE, at, code_of, dense, optimum, rows_used
 from .base import Case, Exercise, Finding, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
+from .growing import Lines, Table
 from .kinds import Choice, Sketch, Slider
 
 ALL = "digits wine iris breast_cancer"
@@ -32,12 +32,6 @@ HIDDEN = (("wine", 0.1, 0), ("wine", 0.02, 1), ("iris", 0.1, 2), ("breast_cancer
 
 
 # ----------------------------------------------------------------------------------------------------------- the runs
-@lru_cache(maxsize=32)
-def _best(name: str, seed: int, ratio: float = 0.1) -> Result:
-    """Return the solution, certified to ten digits."""
-    return solve(at(name, ratio, seed), "working-set", tol=1e-10)
-
-
 def _shifted(problem: Problem, found: Result) -> np.ndarray:
     """Return the optimum with a number added to every weight of its rows."""
     W = dense(found.W).copy()
@@ -47,7 +41,7 @@ def _shifted(problem: Problem, found: Result) -> np.ndarray:
 
 def _shift_it(case: Case, show: Show) -> Finding:
     """Add a number to every weight of the rows in use, and look at Eq. 9 and at F."""
-    problem, found = at(case.data, 0.1, case.seed), _best(case.data, case.seed)
+    problem, found = at(case.data, 0.1, case.seed), optimum(case.data, 0.1, case.seed)
     W = _shifted(problem, found)
     printed, exact = problem.violation(W, paper=True), problem.violation(W)
     times = problem.objective(W) / found.objective
@@ -72,44 +66,43 @@ def _curve(problem: Problem, best: float, name: str, most: int) -> np.ndarray:
 
 def _little_change(case: Case, show: Show) -> Finding:
     """Stop ISTA when F changes by less than 1e-4 of itself."""
-    problem, best = at(case.data, 0.1, case.seed), _best(case.data, case.seed).objective
-    curves: dict[str, tuple[Any, Any]] = {}
+    problem, best = at(case.data, 0.1, case.seed), optimum(case.data, 0.1, case.seed).objective
+    lines = Lines(show, "iterations", ABOVE, log=True)
     stops: dict[str, float] = {}
     for name, label in (("bcd-ls", "BCD"), ("fista-cst", "FISTA"), ("ista", "ISTA")):
         above = _curve(problem, best, name, 300)
         objective = 1.0 + above
         small = np.flatnonzero(np.abs(np.diff(objective)) < SMALL * objective[:-1])
         stops[label] = float(above[small[0] + 1])
-        curves[label] = (range(above.size), above)
-        show(pictures.lines(curves, "iterations", "F above the smallest, relative", log=True))
+        lines.add(label, above)
     shown = ", ".join(f"{label} {value:.1e}" for label, value in stops.items())
     said = f"Stopped when F changes by less than 1e-4 of itself on {case.data}, the methods are above it by: {shown}."
-    picture = pictures.lines(curves, "iterations", "F above the smallest, relative", log=True, marks={"1e-4": SMALL})
-    return Finding(stops["ISTA"], stops["ISTA"] > 1e-3, said, picture)
+    lines.marks["1e-4"] = SMALL
+    return Finding(stops["ISTA"], stops["ISTA"] > 1e-3, said, lines.picture)
 
 
 def _one_tau(case: Case, show: Show) -> Finding:
     """Stop BCD by Eq. 10 with one τ at three λ."""
     reached: dict[str, float] = {}
     for ratio in (0.5, 0.1, 0.01):
-        problem, best = at(case.data, ratio, case.seed), _best(case.data, case.seed, ratio).objective
+        problem, best = at(case.data, ratio, case.seed), optimum(case.data, ratio, case.seed).objective
         objective = np.inf
         for event in Run(problem, "bcd-ls", stop=PaperViolation(1e-3) | Iterations(MOST), certify_every=1):
             objective = event.objective
         reached[f"{ratio} λ_max"] = max(objective / best - 1.0, FLOOR)
         texts = {name: f"{value:.1e}" for name, value in reached.items()}
         heights = {name: np.log10(value) - np.log10(FLOOR) for name, value in reached.items()}
-        show(pictures.bars(heights, "F above the smallest, relative (log)", texts))
+        picture = pictures.bars(heights, "F above the smallest, relative (log)", texts)
+        show(picture)
     factor = reached["0.01 λ_max"] / reached["0.5 λ_max"]
     shown = ", ".join(f"{value:.1e} at {name}" for name, value in reached.items())
     said = f"On {case.data} the same rule stops {shown} above the smallest F: a factor of {factor:.2g}."
-    picture = pictures.bars(heights, "F above the smallest, relative (log)", texts)
     return Finding(factor, factor > 20, said, picture)
 
 
 def _gap_and_truth(case: Case, show: Show) -> Finding:
     """Compare the gap with the distance from the smallest F."""
-    problem, best = at(case.data, 0.1, case.seed), _best(case.data, case.seed).objective
+    problem, best = at(case.data, 0.1, case.seed), optimum(case.data, 0.1, case.seed).objective
     gaps: list[float] = []
     truth: list[float] = []
     picture: Message = {}
@@ -151,18 +144,14 @@ def _bouncing_gap(case: Case, show: Show) -> Finding:
 
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def _two_models(show: Show) -> tuple[Message, str]:
-    problem, columns = at("digits"), ["model", "rows in use", "training samples right", "F"]
-    rows: list[list[Any]] = []
-    picture: Message = {}
+    problem, table = at("digits"), Table(show, "model", "rows in use", "training samples right", "F")
     for name, iterations in (("A", EARLY), ("B", LATE)):
         W = dense(solve(problem, "bcd-ls", tol=0.0, max_iter=iterations).W)
         right = int((problem.predict(W) == problem.y).sum())
-        rows.append([name, str(int(rows_used(W).sum())), str(right), f"{problem.objective(W):.5g}"])
-        picture = pictures.table(columns, rows)
-        show(picture)
-    (*_, right_of_a, F_of_a), (*_, right_of_b, F_of_b) = rows
+        table.add(name, str(int(rows_used(W).sum())), str(right), f"{problem.objective(W):.5g}")
+    (*_, right_of_a, F_of_a), (*_, right_of_b, F_of_b) = table.rows
     models = f"F is {F_of_a} for A and {F_of_b} for B"
-    return picture, f"{models}; A has {right_of_a} of {problem.n} samples right, B {right_of_b}."
+    return table.picture, f"{models}; A has {right_of_a} of {problem.n} samples right, B {right_of_b}."
 
 
 def _stopped(true: np.ndarray, times: int, above: np.ndarray) -> str:
@@ -172,8 +161,8 @@ def _stopped(true: np.ndarray, times: int, above: np.ndarray) -> str:
 
 
 def _patient_rules(show: Show) -> tuple[Message, str]:
-    problem, best = at("digits"), _best("digits", 0).objective
-    rows: list[list[Any]] = []
+    problem, best = at("digits"), optimum("digits").objective
+    table = Table(show, *RULES)
     for name, label in (("bcd-ls", "BCD"), ("fista-cst", "FISTA"), ("ista", "ISTA")):
         objective, hits = [], []
         run = Run(problem, registry.solvers.create(name), stop=Iterations(WAITING), certify_every=None)
@@ -183,14 +172,13 @@ def _patient_rules(show: Show) -> tuple[Message, str]:
         F = np.array(objective)
         small, same = np.abs(np.diff(F)) < SMALL * F[:-1], np.diff(hits) == 0
         above = np.maximum(F / best - 1.0, FLOOR)
-        rows.append([label, *(_stopped(true, n, above) for true, n in ((small, 1), (small, 3), (same, 10)))])
-        show(pictures.table(RULES, rows))
-    said = f"Above the smallest F where the three rules stop ISTA: {rows[2][1]}, {rows[2][2]}, {rows[2][3]}."
-    return pictures.table(RULES, rows), said
+        table.add(label, *(_stopped(true, n, above) for true, n in ((small, 1), (small, 3), (same, 10))))
+    said = f"Above the smallest F where the three rules stop ISTA: {', '.join(table.rows[2][1:])}."
+    return table.picture, said
 
 
 def _small_lam(show: Show) -> tuple[Message, str]:
-    problem, best = at("digits", 0.01), _best("digits", 0, 0.01).objective
+    problem, best = at("digits", 0.01), optimum("digits", 0.01).objective
     above: list[float] = []
     gaps: list[float] = []
     curves: dict[str, tuple[Any, Any]] = {}
@@ -207,7 +195,7 @@ def _small_lam(show: Show) -> tuple[Message, str]:
 
 # ------------------------------------------------------------------------------------------------------- the exercises
 def _cheat_check(W: Any, student: int) -> Mark:
-    problem, found = at("wine", 0.1, student % 3), _best("wine", student % 3)
+    problem, found = at("wine", 0.1, student % 3), optimum("wine", 0.1, student % 3)
     try:
         weights = np.asarray(W, dtype=float)
     except (TypeError, ValueError):
@@ -224,7 +212,7 @@ def _cheat(student: int) -> np.ndarray:
 
 def _stopped_by(rule: Callable[[Any], Any], name: str, ratio: float, seed: int) -> tuple[float, int]:
     """Return how far above the smallest F a rule stops BCD, and after how many iterations."""
-    problem, best = at(name, ratio, seed), _best(name, seed, ratio).objective
+    problem, best = at(name, ratio, seed), optimum(name, ratio, seed).objective
     for event in Run(problem, "bcd-ls", stop=Iterations(MOST), certify_every=1):
         if rule(event) or event.iteration == MOST:
             return event.objective / best - 1.0, int(event.iteration)
@@ -379,9 +367,8 @@ LESSON = Lesson(
             ),
             _cheat_check, _cheat, lambda student: np.zeros((13, 3)),
             code=(
-                'data = ss.datasets.load("wine", seed=lesson.student % 3)\n'
-                'problem = ss.Problem(data, loss="multiclass-squared-hinge", penalty="l1/l2", lam_ratio=0.1)\n'
-                'W = ss.solve(problem, "working-set", tol=1e-13).W\n'
+                code_of("wine")
+                + 'W = ss.solve(problem, "working-set", tol=1e-13).W\n'
                 'lesson.check("a", W)'
             ),
         ),

@@ -10,7 +10,6 @@ import numpy as np
 from .. import registry
 from ..runs.run import Run
 from ..runs.stopping import Gap, Iterations
-from . import pictures
 from ._many_classes import (
     ASKED_FOR,
     FEW,
@@ -26,7 +25,6 @@ from ._many_classes import (
     growing,
     growth_check,
     hits_of,
-    is_number,
     percent,
     scaled,
     seeds_of,
@@ -34,7 +32,9 @@ from ._many_classes import (
     text_of_classes,
 )
 from ._runs import load
+from .answers import is_number
 from .base import Case, Exercise, Finding, Input, Lesson, Mark, Message, Prediction, Scene, Show, Source, cases
+from .growing import Bars, Lines, Table
 from .kinds import Choice, Order, Slider
 from .pictures import counted
 
@@ -67,112 +67,101 @@ def _strengths(case: Case, show: Show) -> Finding:
     """Compare the accuracy for four strengths of ℓ1."""
     data = text_of_classes(case.data, case.seed)
     seen = np.bincount(data.y, minlength=len(data.class_names))[data.y_test]
-    rows: list[list[Any]] = []
+    head = ["λ₄", "weights a word", "weights", "test accuracy", f"classes seen at most {RARE} times", "other classes"]
+    table = Table(show, *head)
     accuracy: dict[str, float] = {}
     for name, lam4 in STRENGTHS.items():
         found = fitted(case.data, case.seed, lam4)
         hits = hits_of(scaled(data, lam4), found.W, data)
         accuracy[name] = percent(hits)
         parts = [f"{percent(hits[part]):.1f} %" if part.any() else "–" for part in (seen <= RARE, seen > RARE)]
-        rows.append([name, f"{found.word:.3g}", counted(found.W.nnz), f"{accuracy[name]:.1f} %", *parts])
-        show(_strength_table(rows))
+        table.add(name, f"{found.word:.3g}", counted(found.W.nnz), f"{accuracy[name]:.1f} %", *parts)
     lost = accuracy["0"] - accuracy["1"]
     said = (
-        f"On {case.data} λ₄ = 1 leaves {rows[-1][2]} weights of {rows[0][2]}, and the accuracy goes from "
+        f"On {case.data} λ₄ = 1 leaves {table.rows[-1][2]} weights of {table.rows[0][2]}, and the accuracy goes from "
         f"{accuracy['0']:.1f} to {accuracy['1']:.1f} %. A class has {data.X.shape[0] / len(data.class_names):.1f} "
         "documents on average."
     )
-    return Finding(dict(accuracy), lost > 3.0, said, _strength_table(rows))
-
-
-def _strength_table(rows: list[list[Any]]) -> Message:
-    head = ["λ₄", "weights a word", "weights", "test accuracy", f"classes seen at most {RARE} times", "other classes"]
-    return pictures.table(head, rows)
+    return Finding(dict(accuracy), lost > 3.0, said, table.picture)
 
 
 def _without_l1(case: Case, show: Show) -> Finding:
     """Count active classes and weights without ℓ1."""
     m = fitted(case.data, case.seed, 0.0).W.shape[1]
-    values: dict[str, float] = {}
+    values = Bars(show, "share of the classes, %")
     for lam4 in (0.0, LAM4):
         found = fitted(case.data, case.seed, lam4)
-        values[f"of a document, λ₄ = {lam4:g}"] = 100.0 * found.active / m
-        values[f"of a word, λ₄ = {lam4:g}"] = 100.0 * found.word / m
-        show(pictures.bars(values, "share of the classes, %"))
-    document, word = (value / 100.0 for value in list(values.values())[:2])
+        values.values[f"of a document, λ₄ = {lam4:g}"] = 100.0 * found.active / m
+        values.add(f"of a word, λ₄ = {lam4:g}", 100.0 * found.word / m)
+    document, word = (value / 100.0 for value in list(values.values.values())[:2])
     answer = "few" if document < 0.2 else "half" if document < 0.8 else "all"
     said = (
         f"On {case.data}, without ℓ1, {document * m:.2f} of {m} classes are active in a document, and a word has "
         f"weights for {word * m:.1f} of them."
     )
-    return Finding(answer, document < 0.2 and document < word / 4.0, said,
-                   pictures.bars(values, "share of the classes, %"))  # fmt: skip
+    return Finding(answer, document < 0.2 and document < word / 4.0, said, values.picture)
 
 
 def _against_dense(case: Case, show: Show) -> Finding:
     """Let PD-Sparse and a method with all margins do three iterations."""
     data = text_of_classes(case.data, case.seed)
     problem = scaled(data, LAM4)
-    gaps: dict[str, list[float]] = {}
+    lines = Lines(show, "iterations", "gap, relative to F", log=True)
     read: dict[str, float] = {}  # entries, in the last iteration
-    picture: Message = {}
     for name, label in (("pd-sparse", "PD-Sparse"), ("fbpd", "FBPD")):
-        gaps[label] = []
+        gaps: list[float] = []
         for event in Run(problem, registry.solvers.create(name), stop=Iterations(FEW), certify_every=1):
-            gaps[label].append(event.relative_gap)
+            gaps.append(event.relative_gap)
             read[label] = entries_read(event) or event.passes * problem.design.nnz * problem.m / max(event.iteration, 1)
-            curves = {key: (range(len(values)), values) for key, values in gaps.items()}
-            picture = pictures.lines(curves, "iterations", "gap, relative to F", log=True)
-            show(picture)
-    sparse, dense = (values[-1] for values in gaps.values())
+            lines.add(label, gaps)
+    sparse, dense = (values[-1] for _, values in lines.curves.values())
     answer = "sparse" if sparse < dense / 10.0 else "dense" if sparse > dense else "near"
     said = (
         f"On {case.data} the gaps after {FEW} iterations are {100 * sparse:.1f} % (PD-Sparse) and {100 * dense:.0f} % "
         f"(FBPD). An iteration reads {read['PD-Sparse'] / 1e6:.3g} and {read['FBPD'] / 1e6:.3g} million entries."
     )
-    return Finding(answer, answer == "sparse", said, picture)
+    return Finding(answer, answer == "sparse", said, lines.picture)
 
 
 # ---------------------------------------------------------------------------------------------------------- the scenes
 def _ten_million(show: Show) -> tuple[Message, str]:
     data = load("planted-extreme")
     (n, d), m = data.X.shape, len(data.class_names)
-    rows: list[list[Any]] = []
+    table = Table(show, "what", "numbers", "memory for the numbers")
     sizes = (("words in documents", data.X.nnz), ("margins", n * m), ("weights, if all are kept", d * m))
     for name, count in sizes:
-        rows.append([name, counted(count), f"{8 * count / MEGABYTE:.1f} MB"])
-        show(pictures.table(["what", "numbers", "memory for the numbers"], rows))
+        table.add(name, counted(count), f"{8 * count / MEGABYTE:.1f} MB")
     said = (
         f"{counted(n)} documents and {counted(m)} classes have {n * m / 1e6:.1f} million margins; the text itself has "
         f"{counted(data.X.nnz)} words."
     )
-    return pictures.table(["what", "numbers", "memory for the numbers"], rows), said
+    return table.picture, said
 
 
 def _full_of_weights(show: Show) -> tuple[Message, str]:
-    rows: list[list[Any]] = []
+    table = Table(show, "λ₄", "W is a", "weights", "its memory", "as a full array")
     for lam4 in (LAM4, 0.0):
         W = fitted("600 classes", 0, lam4).W
         kept = (W.data.nbytes + W.indices.nbytes + W.indptr.nbytes) / MEGABYTE
         full = 8 * W.shape[0] * W.shape[1] / MEGABYTE
-        rows.append([f"{lam4:g}", type(W).__name__, counted(W.nnz), f"{kept:.1f} MB", f"{full:.1f} MB"])
-        show(pictures.table(["λ₄", "W is a", "weights", "its memory", "as a full array"], rows))
+        table.add(f"{lam4:g}", type(W).__name__, counted(W.nnz), f"{kept:.1f} MB", f"{full:.1f} MB")
+    rows = table.rows
     said = f"Without ℓ1 the sparse W holds {rows[1][2]} weights in place of {rows[0][2]}, in {rows[1][3]}."
-    return pictures.table(["λ₄", "W is a", "weights", "its memory", "as a full array"], rows), said
+    return table.picture, said
 
 
 def _searching_less(show: Show) -> tuple[Message, str]:
     problem = scaled(text_of_classes("600 classes", 0), LAM4)
-    rows: list[list[Any]] = []
+    table = Table(show, "a search looks at", "iterations", "entries read", "gap")
     for name, options in (("all labels", {"opening": False}), ("a third, some words", {"nu": 3, "sampling": True})):
         solver = registry.solvers.create("pd-sparse", **options)
         total = 0.0
         for event in Run(problem, solver, stop=Gap(0.03) | Iterations(100), certify_every=1):
             total += entries_read(event)
-        rows.append([name, f"{event.iteration:g}", f"{total / 1e6:.0f} million", f"{100 * event.relative_gap:.1f} %"])
-        show(pictures.table(["a search looks at", "iterations", "entries read", "gap"], rows))
+        table.add(name, f"{event.iteration:g}", f"{total / 1e6:.0f} million", f"{100 * event.relative_gap:.1f} %")
+    rows = table.rows
     said = f"Entries read until the gap is 3 %: {rows[0][2]} with full searches, {rows[1][2]} with cheap ones."
-    return pictures.table(["a search looks at", "iterations", "entries read", "gap"], rows), said
+    return table.picture, said
 
 
 # ------------------------------------------------------------------------------------------------------- the exercises
@@ -192,7 +181,7 @@ def _smallest(seed: int) -> float:
 
 
 def _small_check(value: Any, student: int) -> Mark:
-    if not is_number(value) or not 0 <= value <= 100:
+    if not is_number(value, 0, 100):
         return Mark(False, "Give λ₄ as a number from 0 to 100.")
     seed = student % 3
     best = max(_model(lam4, seed)[0] for lam4 in GRID)

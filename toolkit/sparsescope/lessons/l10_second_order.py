@@ -24,6 +24,7 @@ from ._curvature import (
     sweeps_alone,
     two_parabolas,
 )
+from ._runs import code_of
 from .base import Exercise, Input, Lesson, Part, Prediction, Scene, Source, cases
 from .kinds import Choice, Order, Sketch
 
@@ -248,8 +249,7 @@ LESSON = Lesson(
             overtaken_check, lambda student: overtaken(student % 3), lambda student: 1e-8,
             (Input("value", "distance, as a share of F"),),
             code=(
-                'data = ss.datasets.load("digits", seed=lesson.student % 3)\n'
-                'problem = ss.Problem(data, loss="logistic", penalty="l1", lam_ratio=0.1)\n'
+                code_of("digits", "logistic", "l1") +
                 "a_pass = 2 * problem.n * problem.d * problem.m  # flops of a product with X\n"
                 'fista = ss.registry.solvers.create("fista-ls", restart=True)\n'
                 'for solver in (fista, "newglmnet"):\n'
