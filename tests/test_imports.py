@@ -77,6 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "solvers",
         "sweeps",
         "views",
+        "wording",
     },
     "app": {
         "datasets",

@@ -38,12 +38,12 @@ from sparsescope.experiments import (
 )
 from sparsescope.experiments import load_paper as load
 from sparsescope.experiments.base import EVERYWHERE
-from sparsescope.experiments.conduct import conduct
+from sparsescope.experiments.conduct import conduct, measure
 from sparsescope.experiments.paper1 import protocol
 from sparsescope.experiments.paper1.objectives import compare_objectives
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Report, gather
-from sparsescope.experiments.verdicts import Time, number, points, seconds, slower, times
+from sparsescope.experiments.verdicts import Results, Time, number, points, seconds, slower, times
 from sparsescope.runs.stopping import Iterations
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -346,6 +346,28 @@ def test_an_interruption_before_anything_is_finished(flowers: Pool, tmp_path: Pa
     results = conduct(paper, [flowers], Settings(), output.Folder(tmp_path), paper.choose(None), Report())
     assert results.interrupted and results.verdicts[0].word == "not decided"
     assert not (tmp_path / "fig1.html").exists() and (tmp_path / "index.html").exists()
+
+
+def test_an_interrupted_measurement_is_measured_again_and_a_finished_one_is_not(flowers: Pool) -> None:
+    calls: list[int] = []
+
+    def once_interrupted(data: Pool, settings: Settings, report: Report) -> pd.DataFrame:
+        def second() -> pd.DataFrame:
+            calls.append(len(calls))
+            if len(calls) == 1:
+                raise KeyboardInterrupt
+            return pd.DataFrame({"data": [data.name], "k": [2]})
+
+        jobs = [("1", lambda: pd.DataFrame({"data": [data.name], "k": [1]})), ("2", second)]
+        return gather(jobs, report).assign(finished=True)
+
+    results, wanted = Results(), made_paper(once_interrupted).measurements
+    with pytest.raises(KeyboardInterrupt):
+        list(measure(results, wanted, [flowers], Settings(), Report()))
+    assert results.tables["counts"]["k"].tolist() == [1] and results.tables["counts"]["finished"].all()
+    for _ in range(2):
+        list(measure(results, wanted, [flowers], Settings(), Report()))
+        assert results.tables["counts"]["k"].tolist() == [1, 2] and len(calls) == 2
 
 
 def test_missing_optional_packages_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

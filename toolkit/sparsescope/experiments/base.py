@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import extras
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .pools import Pool
     from .progress import Report
 
+Limits = TypeVar("Limits")  # a dataclass of a paper's protocol
 Tables = Mapping[str, "pd.DataFrame"]
 HOLDS, FAILS, OPEN = "holds", "does not hold here", "not decided"
 EXCEEDED = "holds, by more than claimed"
@@ -44,6 +45,22 @@ class Settings:
             raise ValueError(f"seconds is {self.seconds}; a number above 0 is needed")
         if self.splits is not None and self.splits < 1:
             raise ValueError(f"splits is {self.splits}; at least 1 is needed")
+
+    def limits(
+        self, quick: Limits, full: Limits, in_proportion: tuple[str, ...] = (), splits: tuple[str, ...] = ()
+    ) -> Limits:
+        """Return the limits of a paper for these settings.
+
+        ``quick`` or ``full`` with other ``seconds``, those limits in seconds that follow in proportion, and other
+        numbers of splits, where they are set.
+        """
+        base: Any = quick if self.quick else full
+        changed: dict[str, Any] = dict.fromkeys(splits, self.splits) if self.splits is not None else {}
+        if self.seconds is not None:
+            changed |= {name: self.seconds * getattr(base, name) / base.seconds for name in in_proportion}
+            changed["seconds"] = self.seconds
+        made: Limits = replace(base, **changed)
+        return made
 
 
 @dataclass(frozen=True)
@@ -163,6 +180,14 @@ class Paper:
     load: Callable[[str], Pool] | None = None
     quick: Callable[[Pool], Pool] | None = None
     words: Mapping[str, str] = field(default_factory=dict)
+
+    def pools(self, names: Sequence[str], quick: bool) -> list[Pool]:
+        """Load the data sets of these names or files, each once; the paper's own if none is given."""
+        from .pools import load_data
+
+        load = self.load or load_data
+        found = [load(name) for name in dict.fromkeys(names or self.data)]
+        return [self.quick(pool) for pool in found] if quick and self.quick is not None else found
 
     def choose(self, names: list[str] | None) -> list[Experiment]:
         """The experiments of these names, in the paper's order; all for ``None``. ``ValueError`` for unknown ones."""

@@ -66,18 +66,16 @@ def run_paper(options: argparse.Namespace) -> int:
         from .base import Settings
         from .conduct import conduct
         from .output import Folder
-        from .pools import load_data
         from .progress import Report
 
         names = None if options.only is None else [n.strip() for n in options.only.split(",") if n.strip()]
         chosen = paper.choose(names)
         settings = Settings(options.quick, options.seed, options.seconds, options.splits)
-        load = paper.load or load_data
     except (ValueError, OSError) as error:
         print(f"sparsescope paper: {_words(error)}", file=sys.stderr)
         return USAGE
     # Data and folders that cannot be used are reported like those of every other command.
-    pools = [load(name) for name in dict.fromkeys(options.data or paper.data)]
+    pools = paper.pools(options.data or (), options.quick)
     folder = Folder(options.out or f"sparsescope-paper-{paper.number}")
     with _workers(options.jobs, options.scheduler) as n_jobs:
         results = conduct(paper, pools, settings, folder, chosen, Report(True, n_jobs))

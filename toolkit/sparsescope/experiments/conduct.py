@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from threadpoolctl import threadpool_limits
 
@@ -32,17 +32,11 @@ def conduct(
     began = time.perf_counter()
     results = Results()
     wanted = paper.needed(list(chosen))
-    if settings.quick and paper.quick is not None:
-        pools = [paper.quick(pool) for pool in pools]
+    refused = ((pool, measurement, measurement.refuses(pool)) for pool in pools for measurement in wanted)
+    folder.notes += [f"{m.name} is not measured on {pool.name}: {why}." for pool, m, why in refused if why is not None]
     try:
-        with threadpool_limits(limits=1):  # one thread for everybody, so that CPU seconds are comparable
-            for pool in pools:
-                for measurement in wanted:
-                    why = measurement.refuses(pool)
-                    if why is not None:
-                        folder.notes.append(f"{measurement.name} is not measured on {pool.name}: {why}.")
-                        continue
-                    _measure(results, measurement, pool, settings, folder, report)
+        for table in measure(results, wanted, pools, settings, report):
+            folder.table(table, results.tables[table])
     except KeyboardInterrupt:
         results.interrupted = True
     facts = pd.DataFrame([pool.facts for pool in pools])
@@ -63,22 +57,33 @@ def conduct(
     return results
 
 
-def _measure(
-    results: Results, measurement: Measurement, pool: Pool, settings: Settings, folder: output.Folder, report: Report
-) -> None:
+def measure(
+    results: Results, wanted: Sequence[Measurement], pools: Sequence[Pool], settings: Settings, report: Report
+) -> Iterator[str]:
+    """Measure what the results lack, on each data set in turn; yield the name of each table that has grown.
+
+    After Ctrl-C the table holds the finished parts of the interrupted measurement, which is measured again next time.
+    """
     import pandas as pd
 
-    report.begin(f"{pool.name}: {measurement.name}")
-    try:
-        part = measurement.run(pool, settings, report)
-    except KeyboardInterrupt:
-        if report.parts:
-            part = measurement.finish(pd.concat(report.parts, ignore_index=True))
-            folder.table(measurement.table, results.add(measurement.table, part))
-        raise
-    finally:
-        report.end()
-    folder.table(measurement.table, results.add(measurement.table, part))
+    todo = ((pool, m) for pool in pools for m in wanted if (m.name, pool) not in results.measured)
+    with threadpool_limits(limits=1):  # one thread for everybody, so that CPU seconds are comparable
+        for pool, measurement in todo:
+            if measurement.refuses(pool) is not None:
+                continue
+            report.begin(f"{pool.name}: {measurement.name}")
+            try:
+                results.add(measurement, pool, measurement.run(pool, settings, report))
+                results.measured.add((measurement.name, pool))
+            except KeyboardInterrupt:
+                if report.parts:
+                    found = pd.concat(report.parts, ignore_index=True)
+                    results.add(measurement, pool, measurement.finish(found))
+                    yield measurement.table
+                raise
+            finally:
+                report.end()
+            yield measurement.table
 
 
 def _make(results: Results, chosen: Sequence[Experiment], folder: output.Folder) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runs import keeping
-from .base import FAILS, HOLDS, OPEN, Claim, Experiment, Paper, Settings
+from ..wording import plural
+from .base import Claim, Experiment, Paper, Settings
 from .verdicts import Results, Verdict
 
 if TYPE_CHECKING:
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 
 VERSIONS = ("sparsescope", "numpy", "scipy", "numba", "scikit-learn", "pandas", "plotly")
+VERBS = {
+    "holds": ("holds", "hold"),
+    "in part": ("holds in part", "hold in part"),
+    "does not hold": ("does not hold here", "do not hold here"),
+    None: ("is not decided", "are not decided"),
+}  # after the number of claims with this vote
 CONFIG = {"displaylogo": False, "responsive": True}
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1c2430; margin: 0 auto; max-width: 1080px; padding: 24px; }
@@ -102,18 +109,10 @@ def processor() -> str:
 def opening(paper: Paper, facts: pd.DataFrame, verdicts: Sequence[Verdict], quick: bool = False) -> list[str]:
     """Three lines: what the paper asks, on which data, and how many of its claims hold."""
     sets = ", ".join(f"{row.data} ({row.n} × {row.d}, {row.classes} classes)" for row in facts.itertuples())
-    words = [verdict.word for verdict in verdicts]
-    counts = {
-        ("holds", "hold"): sum(word.startswith(HOLDS) and " of " not in word for word in words),
-        ("holds in part", "hold in part"): sum(" of " in word for word in words),
-        ("does not hold here", "do not hold here"): words.count(FAILS),
-        ("is not decided", "are not decided"): words.count(OPEN),
-    }
-    told = ", ".join(f"{count} {one if count == 1 else many}" for (one, many), count in counts.items() if count)
+    votes = [verdict.vote for verdict in verdicts]
+    told = ", ".join(plural(votes.count(vote), *verbs) for vote, verbs in VERBS.items() if vote in votes)
     total = (
-        f"Of {len(words)} claim{'s' if len(words) > 1 else ''} {told}."
-        if words
-        else "No claim of the paper rests on these experiments."
+        f"Of {plural(len(votes), 'claim')} {told}." if votes else "No claim of the paper rests on these experiments."
     )
     short = "; quick settings: short limits, few splits" if quick else ""
     return [f"Paper {paper.number} asks: {paper.question}", f"Data: {sets}{short}.", total]
@@ -197,12 +196,11 @@ def _as_html(part: Any) -> str:
     if hasattr(part, "to_html"):
         return str(part.to_html(index=False, border=0, float_format=digits, na_rep=""))
     if all(isinstance(item, Verdict) for item in part):
-        claims = (
+        return "".join(
             f"<details><summary><b>{item.word}</b>: {html.escape(item.claim.text)} ({html.escape(item.claim.where)})"
             f"</summary><ul>{''.join(f'<li>{html.escape(text)}</li>' for text in item.lines)}</ul></details>"
             for item in part
         )
-        return "".join(claims)
     return "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in part) + "</ul>"
 
 
@@ -213,10 +211,11 @@ def _as_markdown(part: Any) -> str:
         return "```\n" + str(part.to_string(index=False, float_format=digits, na_rep="")) + "\n```"
     lines = []
     for item in part:
-        lines.append(
-            f"- **{item.word}**: {item.claim.text} ({item.claim.where})" if isinstance(item, Verdict) else f"- {item}"
-        )
-        lines += [f"    - {text}" for text in item.lines] if isinstance(item, Verdict) else []
+        if isinstance(item, Verdict):
+            lines.append(f"- **{item.word}**: {item.claim.text} ({item.claim.where})")
+            lines += [f"    - {text}" for text in item.lines]
+        else:
+            lines.append(f"- {item}")
     return "\n".join(lines)
 
 

@@ -34,6 +34,7 @@ FIRST_POINTS = 12
 GROWTH = 1.04
 # Runs that take less than SHORT solver seconds, all repeats together, are run up to REPEATS times.
 SHORT, REPEATS = 0.3, 5
+SHARES = {"": 0.5, "_low": 0.25, "_high": 0.75}  # of repeated runs: columns of their median and quartiles
 NEVER = 2**62  # certificates only at the first and the last event: their cost is large, and nothing here reads them
 
 POINT = ("iteration", "passes", "seconds", "objective", "nonzero_rows", "trials", "seen_violation_sum",
@@ -86,11 +87,9 @@ class Recorder:
     def __init__(self, split: Split, growth: float = GROWTH) -> None:
         self.split, self.growth = split, growth
         self.points: list[dict[str, Any]] = []
-        self._last: Event | None = None
         self._due = 0.0
 
     def __call__(self, event: Event) -> None:
-        self._last = event
         if event.message or event.iteration < FIRST_POINTS or event.seconds >= self._due:
             self._due = event.seconds * self.growth
             accuracy = self.split.accuracy(event.problem, event.state.weights())
@@ -110,12 +109,18 @@ def repeat_times(table: pd.DataFrame, again: Callable[[], Mapping[float, float]]
     """
     import pandas as pd
 
-    columns = [table["seconds"]]
-    while len(columns) < REPEATS and sum(float(column.max()) for column in columns) < SHORT:
-        columns.append(table["iteration"].map(again()))
+    columns = _repeated(table["seconds"], lambda: table["iteration"].map(again()), lambda column: float(column.max()))
     times = pd.concat(columns, axis=1).ffill().cummax()  # another run may have met its limit of time earlier
-    for name, share in (("seconds", 0.5), ("seconds_low", 0.25), ("seconds_high", 0.75)):
-        table[name] = times.quantile(share, axis=1)
+    for end, share in SHARES.items():
+        table[f"seconds{end}"] = times.quantile(share, axis=1)
+
+
+def _repeated(first: Any, again: Callable[[], Any], seconds: Callable[[Any], float] = float) -> list[Any]:
+    """The first run and further ones, while they are few and take little."""
+    found = [first]
+    while len(found) < REPEATS and sum(map(seconds, found)) < SHORT:
+        found.append(again())
+    return found
 
 
 def ended(problem: BaseProblem, solver: Solver | str, stop: Stop, **options: Any) -> Run:
@@ -139,11 +144,8 @@ def clocked(race: Callable[[Callable[[Event], None]], Any]) -> Callable[[], dict
 
 def timed(first: float, again: Callable[[], float], column: str = "seconds") -> dict[str, float]:
     """Median and quartiles of the seconds of a run, which is run again where it takes little, as columns."""
-    found = [first]
-    while len(found) < REPEATS and sum(found) < SHORT:
-        found.append(again())
-    shares = {"": 0.5, "_low": 0.25, "_high": 0.75}
-    return {column + end: float(np.nanquantile(found, share)) for end, share in shares.items()}
+    found = _repeated(first, again)
+    return {column + end: float(np.nanquantile(found, share)) for end, share in SHARES.items()}
 
 
 def follow(split: Split, problem: Problem, solver: Solver | str, stop: Stop, labels: Mapping[str, Any]) -> pd.DataFrame:

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from .base import Claim, Measurement, Settings, load_paper
-from .pools import load_data
+from .conduct import measure
 from .progress import Report
 from .verdicts import Results, Verdict, judge
 
@@ -70,12 +68,9 @@ class Study:
     def __init__(self, number: int, data: Sequence[str] = (), settings: Settings | None = None) -> None:
         self.paper = load_paper(number)
         self.settings = settings or Settings(quick=True)
-        load, quick = self.paper.load or load_data, self.paper.quick
-        pools = [load(name) for name in data or self.paper.data]
-        self.pools = [quick(pool) for pool in pools] if self.settings.quick and quick is not None else pools
+        self.pools = self.paper.pools(data, self.settings.quick)
         self.results = Results()
         self.votes: dict[str, list[tuple[str, int]]] = {}  # by claim, the last one counts
-        self._measured: set[str] = set()
 
     def claim(self, name: str) -> Claim:
         """The claim of this name."""
@@ -122,11 +117,5 @@ class Study:
         return other.verdict(name)
 
     def _measure(self, wanted: list[Measurement]) -> None:
-        with threadpool_limits(limits=1):  # one thread for everybody, as in the command
-            for measurement in wanted:
-                if measurement.name in self._measured:
-                    continue
-                for pool in self.pools:
-                    if measurement.refuses(pool) is None:
-                        self.results.add(measurement.table, measurement.run(pool, self.settings, Report()))
-                self._measured.add(measurement.name)
+        for _ in measure(self.results, wanted, self.pools, self.settings, Report()):
+            pass

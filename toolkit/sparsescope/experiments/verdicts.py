@@ -13,6 +13,9 @@ from .base import EVERYWHERE, EXCEEDED, FAILS, HOLDS, OPEN, Case, Claim, Finding
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .base import Measurement
+    from .pools import Pool
+
 
 Findings = list[Finding]
 
@@ -59,18 +62,20 @@ class Results:
 
     def __init__(self) -> None:
         self.tables: dict[str, pd.DataFrame] = {}
+        self.parts: dict[str, dict[tuple[str, Pool], pd.DataFrame]] = {}  # of each table, by measurement and data
+        self.measured: set[tuple[str, Pool]] = set()
         self.figures: dict[str, Any] = {}
         self.verdicts: list[Verdict] = []
         self.opening: list[str] = []  # question, data, number of claims that hold
         self.interrupted = False
 
-    def add(self, table: str, part: pd.DataFrame) -> pd.DataFrame:
-        """Put a part to its table; returns the table."""
+    def add(self, measurement: Measurement, pool: Pool, part: pd.DataFrame) -> None:
+        """Add what a measurement found on a data set to its table; it replaces what an interrupted one left there."""
         import pandas as pd
 
-        before = [self.tables[table]] if table in self.tables else []
-        self.tables[table] = pd.concat([*before, part], ignore_index=True)
-        return self.tables[table]
+        parts = self.parts.setdefault(measurement.table, {})
+        parts[measurement.name, pool] = part
+        self.tables[measurement.table] = pd.concat(parts.values(), ignore_index=True)
 
 
 def judge(claims: Iterable[Claim], tables: Tables) -> list[Verdict]:

@@ -3,6 +3,9 @@ classification. Machine Learning 93."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..base import Experiment, Measurement, Paper
 from ..verdicts import power
 from . import claims_objectives, claims_solvers, figures, protocol
@@ -18,49 +21,28 @@ __all__ = ["PAPER", "choose_eta0", "compare_objectives", "compare_shrinking", "c
 LARGE, SMALL = protocol.LAMS
 
 
-def _solvers(lam: float) -> Measurement:
-    return Measurement(
-        f"solvers, λ = {power(lam)}",
-        "solvers",
-        lambda pool, settings, report: compare_solvers(pool, lam, settings, report),
-        complete,
-    )
+def _at_both(name: str, run: Callable[..., Any], **options: Any) -> list[Measurement]:
+    """A measurement at the larger λ, and one at the smaller."""
+
+    def at(lam: float) -> Measurement:
+        made = f"{name}, λ = {power(lam)}"
+        return Measurement(made, name, lambda pool, settings, report: run(pool, lam, settings, report), **options)
+
+    return [at(LARGE), at(SMALL)]
 
 
-def _eta0(lam: float) -> Measurement:
-    return Measurement(
-        f"eta0, λ = {power(lam)}", "eta0", lambda pool, settings, report: choose_eta0(pool, lam, settings, report)
-    )
-
-
-def _shrinking(lam: float) -> Measurement:
-    return Measurement(
-        f"shrinking, λ = {power(lam)}",
-        "shrinking",
-        lambda pool, settings, report: compare_shrinking(pool, lam, settings, report),
-        complete,
-    )
-
-
+ETA0, SOLVERS = _at_both("eta0", choose_eta0), _at_both("solvers", compare_solvers, finish=complete)
+SHRINKING = _at_both("shrinking", compare_shrinking, finish=complete)
 MEASUREMENTS = (
     Measurement("patterns", "patterns", fit_penalties),
-    _eta0(LARGE), _solvers(LARGE), _eta0(SMALL), _solvers(SMALL), _shrinking(LARGE), _shrinking(SMALL),
+    ETA0[0], SOLVERS[0], ETA0[1], SOLVERS[1], *SHRINKING,
     Measurement("objectives", "objectives", compare_objectives),
     Measurement("iterations", "iterations", count_iterations),
 )  # fmt: skip
-_NAMES = {m.name for m in MEASUREMENTS}
-
-
-def _needs(*names: str) -> tuple[str, ...]:
-    assert set(names) <= _NAMES
-    return names
-
-
-AT_LARGE = _needs(_eta0(LARGE).name, _solvers(LARGE).name)
-AT_SMALL = _needs(_eta0(SMALL).name, _solvers(SMALL).name)
+AT_LARGE, AT_SMALL = ((eta0.name, solvers.name) for eta0, solvers in zip(ETA0, SOLVERS, strict=True))
 
 EXPERIMENTS = (
-    Experiment("fig1", "Fig. 1", "which weights each penalty sets to zero", _needs("patterns"), "patterns",
+    Experiment("fig1", "Fig. 1", "which weights each penalty sets to zero", ("patterns",), "patterns",
                figures.patterns),
     Experiment("fig2", "Fig. 2", "six solvers at λ = 1e-3: objective and test accuracy over time", AT_LARGE, "solvers",
                lambda tables: figures.convergence(tables, LARGE)),
@@ -69,13 +51,13 @@ EXPERIMENTS = (
     Experiment("fig4", "Fig. 4", "percentage of non-zero rows over time, both λ", AT_LARGE + AT_SMALL,
                "solvers", figures.sparsity),
     Experiment("shrinking", "Sec. 5.2.4", "block coordinate descent with and without shrinking",
-               _needs(_shrinking(LARGE).name, _shrinking(SMALL).name), "shrinking", figures.shrinking),
-    Experiment("fig5", "Fig. 5", "accuracy against percentage of non-zero rows, three objectives", _needs("objectives"),
+               tuple(m.name for m in SHRINKING), "shrinking", figures.shrinking),
+    Experiment("fig5", "Fig. 5", "accuracy against percentage of non-zero rows, three objectives", ("objectives",),
                "objectives", figures.tradeoff),
-    Experiment("table2", "Table 2", "training times of the three objectives", _needs("objectives"), "objectives",
+    Experiment("table2", "Table 2", "training times of the three objectives", ("objectives",), "objectives",
                tabulate=lambda tables: table2(tables["objectives"])),
     Experiment("iterations", "Sec. 5.3.2", "outer iterations to the stopping criterion, multiclass against multitask",
-               _needs("iterations"), "iterations", figures.criterion),
+               ("iterations",), "iterations", figures.criterion),
 )  # fmt: skip
 
 WORDS = {

@@ -55,14 +55,7 @@ FULL = Limits(target=1e-6, seconds=60.0, reference_tol=1e-7, reference_seconds=3
 
 def limits(settings: Settings) -> Limits:
     """The limits that these settings ask for."""
-    base = QUICK if settings.quick else FULL
-    changed: dict[str, Any] = {}
-    if settings.seconds is not None:
-        changed["seconds"] = settings.seconds
-        changed["reference_seconds"] = settings.seconds * base.reference_seconds / base.seconds
-    if settings.splits is not None:
-        changed["splits"] = settings.splits
-    return Limits(**{**vars(base), **changed})
+    return settings.limits(QUICK, FULL, ("reference_seconds",), ("splits",))
 
 
 def make_solver(name: str, seed: int, **parameters: Any) -> Solver:

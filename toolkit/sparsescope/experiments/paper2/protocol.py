@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..base import Settings
 
@@ -63,5 +63,4 @@ QUICK = Limits(
 
 def limits(settings: Settings) -> Limits:
     """The limits of these settings; ``settings.seconds`` replaces those of a run."""
-    chosen = QUICK if settings.quick else FULL
-    return chosen if settings.seconds is None else replace(chosen, seconds=settings.seconds)
+    return settings.limits(QUICK, FULL)

@@ -87,14 +87,7 @@ TEXT_DRAWS = 10  # Sec. 4: 25 subsets of MNIST, 10 of the text
 
 def limits(settings: Settings) -> Limits:
     """The limits that these settings ask for."""
-    base = QUICK if settings.quick else FULL
-    changed: dict[str, Any] = {}
-    if settings.seconds is not None:
-        changed["seconds"] = settings.seconds
-        changed["race_seconds"] = settings.seconds * base.race_seconds / base.seconds
-    if settings.splits is not None:
-        changed["draws"] = changed["race_draws"] = settings.splits
-    return Limits(**{**vars(base), **changed})
+    return settings.limits(QUICK, FULL, ("race_seconds",), ("draws", "race_draws"))
 
 
 def loss(objective: str) -> Loss:

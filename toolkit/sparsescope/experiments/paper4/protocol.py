@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ...problems.prediction import Problem
@@ -70,16 +70,7 @@ FULL = Limits(lam4s=LAM4, seconds=120.0, iterations=200, peer_seconds=120.0, sea
 
 def limits(settings: Settings) -> Limits:
     """The limits that these settings ask for; ``seconds`` is that of a fit, the others follow in proportion."""
-    base = QUICK if settings.quick else FULL
-    if settings.seconds is None:
-        return base
-    share = settings.seconds / base.seconds
-    return replace(
-        base,
-        seconds=settings.seconds,
-        peer_seconds=share * base.peer_seconds,
-        search_seconds=share * base.search_seconds,
-    )
+    return settings.limits(QUICK, FULL, ("peer_seconds", "search_seconds"))
 
 
 def at(problem: Problem, lam4: float) -> Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..base import Settings
@@ -41,5 +41,4 @@ FULL = Limits(seconds=120.0, sizes=SIZES, features=1000)
 
 def limits(settings: Settings) -> Limits:
     """The limits that these settings ask for."""
-    base = QUICK if settings.quick else FULL
-    return base if settings.seconds is None else replace(base, seconds=settings.seconds)
+    return settings.limits(QUICK, FULL)
