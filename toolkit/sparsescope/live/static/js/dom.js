@@ -105,3 +105,19 @@ export function focusedIn(element) {
   const active = element.getRootNode().activeElement;
   return active && element.contains(active) ? active : null;
 }
+
+/** Follow the pointer that went down on an element, from where it is now until it is lifted. */
+export function drag(element, event, follow, end = () => {}) {
+  event.preventDefault();
+  element.focus({ preventScroll: true });
+  element.setPointerCapture(event.pointerId);
+  const over = new AbortController();
+  const { signal } = over;
+  const stop = () => {
+    over.abort();
+    end();
+  };
+  element.addEventListener("pointermove", follow, { signal });
+  for (const type of ["pointerup", "pointercancel"]) element.addEventListener(type, stop, { signal });
+  follow(event);
+}

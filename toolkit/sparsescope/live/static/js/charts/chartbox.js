@@ -51,3 +51,31 @@ export class ChartBox {
     this.height = this.plot.clientHeight || this.height;
   }
 }
+
+/** A chart of a spec, on a card; `context` is the page: { store, palette, axis, tooltip, requestDraw, … }. */
+export class Chart {
+  constructor(spec, context, height) {
+    this.spec = spec;
+    this.context = context;
+    this.box = new ChartBox(spec.id, spec.title, height);
+  }
+}
+
+/** A chart that is painted on a canvas. What is under the pointer is found by `hover(event)`, and by `picked(event)`: a row or null. */
+export class CanvasChart extends Chart {
+  constructor(spec, context, height) {
+    super(spec, context, height);
+    this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
+    this.box.plot.append(this.canvas);
+    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
+    this.canvas.addEventListener("pointerleave", () => this.leave());
+    this.canvas.addEventListener("click", (event) => {
+      const row = this.picked(event);
+      if (row !== null) context.select(row);
+    });
+  }
+
+  leave() {
+    this.context.tooltip.hide();
+  }
+}

@@ -2,7 +2,7 @@
 
 import { h, setText } from "../dom.js";
 import { count, iterations, plural, short } from "./format.js";
-import { ChartBox } from "./chartbox.js";
+import { Chart } from "./chartbox.js";
 
 const FOLDED = 56; // pixels while nothing was asked for
 const LISTED_PAIRS = 24; // listed where there are too many classes for a table
@@ -20,11 +20,9 @@ export function reasonsOf(sample) {
   return sample.reasons.length ? sample.reasons.map(([name, share]) => `${name} ${short(share, 2)}`).join(" · ") : "no feature of it has a weight that says why";
 }
 
-export class ConfusionChart {
+export class ConfusionChart extends Chart {
   constructor(spec, context) {
-    this.spec = spec;
-    this.context = context;
-    this.box = new ChartBox(spec.id, spec.title, FOLDED);
+    super(spec, context, FOLDED);
     this.button = h("button", { type: "button", "data-testid": "confusion-button", onclick: () => this.ask() }, this.verb());
     this.box.tools.append(this.button);
     this.words = h("p", { class: "card-hint said", role: "status", "data-testid": "confusion-words" });

@@ -3,7 +3,7 @@
 
 import { h, setAttribute } from "../dom.js";
 import { count, linearTicks, logTicks, tickTexts } from "./format.js";
-import { ChartBox, MARGIN } from "./chartbox.js";
+import { Chart, MARGIN } from "./chartbox.js";
 import { dragZoom } from "./dragzoom.js";
 import { FONT } from "./palette.js";
 import { placeLabels } from "./linelabels.js";
@@ -16,11 +16,9 @@ import { lineRows } from "../save.js";
 import { LOWEST, band, bandPoints, noPaths, noPoints, paths, track } from "./strokes.js";
 import { DASHES, s } from "./svg.js";
 
-export class LineChart {
+export class LineChart extends Chart {
   constructor(spec, context, height) {
-    this.spec = spec;
-    this.context = context; // { store, palette, axis, tooltip, requestDraw }
-    this.box = new ChartBox(spec.id, spec.title, height);
+    super(spec, context, height);
     this.axis = context.axis;
     this.marks = new MarkLayer();
     this.stages = new StageLayer();

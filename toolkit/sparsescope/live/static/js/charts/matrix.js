@@ -2,7 +2,7 @@
 
 import { fitCanvas, h, show } from "../dom.js";
 import { count, iterations, short } from "./format.js";
-import { ChartBox } from "./chartbox.js";
+import { CanvasChart } from "./chartbox.js";
 import { fitText } from "./axes.js";
 import { KeyCursor } from "./keycursor.js";
 import { FONT } from "./palette.js";
@@ -19,15 +19,11 @@ const SPARSE = 0.2; // with fewer lit cells than this share, small weights get a
 const DRAG = 6; // pixels the pointer has to move for a zoom
 const ASK_DELAY = 70; // ms the pointer has to rest before the exact value is asked for
 
-export class MatrixChart {
+export class MatrixChart extends CanvasChart {
   constructor(spec, context, height) {
-    this.spec = spec;
-    this.context = context;
-    this.box = new ChartBox(spec.id, spec.title, height);
+    super(spec, context, height);
     this.kind = spec.images ? "images" : "matrix";
     this.part = "stage"; // of a sequence of models
-    this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
-    this.box.plot.append(this.canvas);
     this.sortSelect = h(
       "select", { "data-testid": "sort-select", "aria-label": "sort the rows by", onchange: () => this.chooseSort() },
       ...spec.sorts.map((name) => h("option", { value: name }, SORT_LABELS[name] || name)),
@@ -45,13 +41,6 @@ export class MatrixChart {
     this.around = new Kept(); // names of classes, and the scale of colours
     this.hovered = "";
     this.cursor = new KeyCursor(this, "inspects the row");
-    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
-    this.canvas.addEventListener("pointerleave", () => this.leave());
-    this.canvas.addEventListener("click", (event) => {
-      const cell = this.dragged ? null : this.cellAt(event);
-      this.dragged = false;
-      if (cell) this.context.select(cell.row);
-    });
     this.canvas.addEventListener("pointerdown", (event) => this.beginDrag(event));
     this.canvas.addEventListener("pointerup", (event) => this.endDrag(event));
     this.canvas.addEventListener("dblclick", () => this.setZoom(null));
@@ -312,6 +301,12 @@ export class MatrixChart {
     return { row, cls, cell: picture.cells[row * places.m + cls], binned: false, block };
   }
 
+  picked(event) {
+    const cell = this.dragged ? null : this.cellAt(event);
+    this.dragged = false;
+    return cell ? cell.row : null;
+  }
+
   hover(event) {
     if (this.drag) this.showDrag(event);
     const cell = this.cellAt(event);
@@ -391,6 +386,6 @@ export class MatrixChart {
   leave() {
     this.hovered = "";
     clearTimeout(this.timer);
-    this.context.tooltip.hide();
+    super.leave();
   }
 }

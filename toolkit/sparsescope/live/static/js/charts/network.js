@@ -1,8 +1,8 @@
 // Θ as a graph: features are nodes in fixed places, and an edge is a partial correlation that is not zero.
 
-import { fitCanvas, h } from "../dom.js";
+import { fitCanvas } from "../dom.js";
 import { count, plural, short } from "./format.js";
-import { ChartBox } from "./chartbox.js";
+import { CanvasChart } from "./chartbox.js";
 import { fitText } from "./axes.js";
 import { Zoom } from "./zoom.js";
 import { FONT } from "./palette.js";
@@ -66,21 +66,11 @@ export function placeNames(items, nodes, inside, below = false, height = 13) {
   });
 }
 
-export class NetworkChart {
+export class NetworkChart extends CanvasChart {
   constructor(spec, context, height) {
-    this.spec = spec;
-    this.context = context;
-    this.box = new ChartBox(spec.id, spec.title, height);
-    this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
-    this.box.plot.append(this.canvas);
+    super(spec, context, height);
     this.nodes = [];
     this.hot = null; // the node under the pointer
-    this.canvas.addEventListener("pointermove", (event) => (this.zoom.held ? undefined : this.hover(event)));
-    this.canvas.addEventListener("pointerleave", () => this.leave());
-    this.canvas.addEventListener("click", (event) => {
-      const node = this.zoom.moved ? null : this.nodeAt(event);
-      if (node !== null) this.context.select(node);
-    });
     this.zoom = new Zoom(this.box, () => this.context.requestDraw());
   }
 
@@ -249,7 +239,12 @@ export class NetworkChart {
     return best;
   }
 
+  picked(event) {
+    return this.zoom.moved ? null : this.nodeAt(event);
+  }
+
   hover(event) {
+    if (this.zoom.held) return;
     const { store, tooltip, names } = this.context;
     const node = this.nodeAt(event);
     if (node !== this.hot) {
@@ -269,7 +264,7 @@ export class NetworkChart {
   }
 
   leave() {
-    this.context.tooltip.hide();
+    super.leave();
     if (this.hot === null) return;
     this.hot = null;
     this.context.requestDraw();

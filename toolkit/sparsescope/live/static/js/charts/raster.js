@@ -2,7 +2,7 @@
 
 import { fitCanvas, h } from "../dom.js";
 import { count, plural, short } from "./format.js";
-import { ChartBox, MARGIN } from "./chartbox.js";
+import { CanvasChart, MARGIN } from "./chartbox.js";
 import { words } from "./kinds.js";
 import { drawSideTitle, drawTimeAxis, fitText } from "./axes.js";
 import { MarkLayer } from "./marks.js";
@@ -15,15 +15,12 @@ import { RasterLines } from "./rasterlines.js";
 const NAME_ROOM = 11; // pixels of a line that has its name beside it
 const CLOCK = { iterations: 0, passes: 1, seconds: 2 };
 
-export class RasterChart {
+export class RasterChart extends CanvasChart {
   constructor(spec, context, height) {
-    this.spec = spec;
-    this.context = context;
-    this.box = new ChartBox(spec.id, spec.title, height);
-    this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
+    super(spec, context, height);
     this.marks = new MarkLayer();
     this.legend = h("div", { class: "raster-legend", "aria-hidden": "true" });
-    this.box.plot.append(this.canvas, this.marks.element, this.legend);
+    this.box.plot.append(this.marks.element, this.legend);
     this.off = document.createElement("canvas");
     this.around = new Kept(); // the axis, the title and the numbers or names at the left
     this.cells = new RasterCells();
@@ -31,12 +28,6 @@ export class RasterChart {
     this.shades = new Map(); // tables of colours by the size of a bin, for the colours `shadesOf`
     this.lines = new RasterLines(context.store.active, context.store.working, 0, 0);
     this.cursor = new KeyCursor(this, "inspects the row");
-    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
-    this.canvas.addEventListener("pointerleave", () => this.context.tooltip.hide());
-    this.canvas.addEventListener("click", (event) => {
-      const row = this.rowAt(event);
-      if (row !== null) this.context.select(row);
-    });
   }
 
   area() {
@@ -277,6 +268,10 @@ export class RasterChart {
     const x = (event.offsetX - area.left) / area.width;
     if (x < 0 || x > 1 || !store.n) return null;
     return this.lines.row(y) ?? null;
+  }
+
+  picked(event) {
+    return this.rowAt(event);
   }
 
   hover(event) {

@@ -3,7 +3,7 @@
 
 import { formula, h, setAttribute, setText, show } from "../dom.js";
 import { count, known, number, scientific, short } from "./format.js";
-import { ChartBox } from "./chartbox.js";
+import { Chart } from "./chartbox.js";
 import { decades } from "./ranges.js";
 import { logPlot } from "./staticplot.js";
 
@@ -32,12 +32,10 @@ export function verdict(found) {
   return said;
 }
 
-export class SpectrumChart {
+export class SpectrumChart extends Chart {
   constructor(spec, context) {
-    this.spec = spec;
-    this.context = context;
+    super(spec, context, CLOSED);
     this.height = 288;
-    this.box = new ChartBox(spec.id, spec.title, CLOSED);
     this.open = false;
     this.button = h("button", { type: "button", "data-testid": "spectrum-button", "aria-expanded": "false", onclick: () => this.toggle() }, context.replay ? "show" : "compute");
     this.box.tools.append(this.button);

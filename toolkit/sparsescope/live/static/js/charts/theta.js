@@ -3,7 +3,7 @@
 
 import { fitCanvas, h } from "../dom.js";
 import { count, plural, short } from "./format.js";
-import { ChartBox } from "./chartbox.js";
+import { CanvasChart } from "./chartbox.js";
 import { exact, fitText } from "./axes.js";
 import { paintCells, paintScale } from "./paint.js";
 import { FONT, pack, rgb } from "./palette.js";
@@ -17,13 +17,9 @@ const NAME_STEP = 12; // pixels between names
 const FEW_LIT = 0.2; // with fewer lit cells than this share, small entries get a stronger colour
 const REST_DELAY = 70; // ms the pointer has to rest before the exact value is asked for
 
-export class ThetaChart {
+export class ThetaChart extends CanvasChart {
   constructor(spec, context, height) {
-    this.spec = spec;
-    this.context = context;
-    this.box = new ChartBox(spec.id, spec.title, height);
-    this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
-    this.box.plot.append(this.canvas);
+    super(spec, context, height);
     this.orderSelect = h(
       "select", { "data-testid": "order-select", "aria-label": "order of the features", onchange: () => this.context.link.set({ order: this.orderSelect.value }) },
       ...spec.orders.map((name) => h("option", { value: name }, ORDER_LABELS[name] || name)),
@@ -31,12 +27,6 @@ export class ThetaChart {
     this.box.tools.append(h("label", { class: "inline" }, "order by ", this.orderSelect));
     this.places = null;
     this.hovered = "";
-    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
-    this.canvas.addEventListener("pointerleave", () => this.leave());
-    this.canvas.addEventListener("click", (event) => {
-      const cell = this.cellAt(event);
-      if (cell) this.context.select(cell.row ?? cell.column);
-    });
   }
 
   /** What the explorer needs to know: how many lines can be told apart. */
@@ -174,6 +164,11 @@ export class ThetaChart {
     return { row: picture.rows[line], column: picture.rows[across], cell: picture.cells[line * k + across], line, across };
   }
 
+  picked(event) {
+    const cell = this.cellAt(event);
+    return cell ? cell.row ?? cell.column : null;
+  }
+
   hover(event) {
     const cell = this.cellAt(event);
     const { store, tooltip, names } = this.context;
@@ -228,6 +223,6 @@ export class ThetaChart {
   leave() {
     this.hovered = "";
     clearTimeout(this.timer);
-    this.context.tooltip.hide();
+    super.leave();
   }
 }

@@ -2,7 +2,7 @@
 
 import { fitCanvas, h, setAttribute } from "../dom.js";
 import { count, logTicks, ofIteration, number, scientific, short, tickTexts } from "./format.js";
-import { ChartBox } from "./chartbox.js";
+import { CanvasChart } from "./chartbox.js";
 import { drawSideTitle, fitText } from "./axes.js";
 import { FONT } from "./palette.js";
 
@@ -65,12 +65,9 @@ export function tooNear(one, other) {
   return beside && Math.abs(one.y - other.y) < NAME_HEIGHT;
 }
 
-export class ThresholdChart {
+export class ThresholdChart extends CanvasChart {
   constructor(spec, context, height) {
-    this.spec = spec;
-    this.context = context;
-    this.box = new ChartBox(spec.id, spec.title, height);
-    this.canvas = h("canvas", { role: "img", "aria-label": spec.title });
+    super(spec, context, height);
     this.bar = h("div", {
       class: "lam-bar", role: "slider", tabindex: "0", "data-testid": "lam-bar", "aria-label": "λ, the bar of the threshold strip",
       "aria-orientation": "vertical",
@@ -82,19 +79,13 @@ export class ThresholdChart {
       h("option", { value: "index" }, "by number"), h("option", { value: "level" }, "by level"),
     );
     this.box.tools.append(this.orderSelect);
-    this.box.plot.append(this.canvas, this.bar);
+    this.box.plot.append(this.bar);
     if (context.replay) { // nothing can be changed there
       this.bar.setAttribute("role", "img");
       this.bar.removeAttribute("tabindex");
     }
     this.places = [];
     this.drawnKey = "";
-    this.canvas.addEventListener("pointermove", (event) => this.hover(event));
-    this.canvas.addEventListener("pointerleave", () => context.tooltip.hide());
-    this.canvas.addEventListener("click", (event) => {
-      const found = this.at(event);
-      if (found) context.select(found.feature);
-    });
     this.bar.addEventListener("pointerdown", (event) => this.grab(event));
     this.bar.addEventListener("pointermove", (event) => this.drag(event));
     for (const type of ["pointerup", "pointercancel"]) this.bar.addEventListener(type, () => { this.held = false; });
@@ -291,6 +282,11 @@ export class ThresholdChart {
       if (far < NEAR_DOT && (!best || far < best.far)) best = { ...dot, far };
     }
     return best;
+  }
+
+  picked(event) {
+    const found = this.at(event);
+    return found ? found.feature : null;
   }
 
   hover(event) {

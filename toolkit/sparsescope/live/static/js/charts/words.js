@@ -2,13 +2,11 @@
 
 import { h, setAttribute, setText } from "../dom.js";
 import { count, number, ofIteration, plural } from "./format.js";
-import { ChartBox } from "./chartbox.js";
+import { Chart } from "./chartbox.js";
 
-export class WordList {
+export class WordList extends Chart {
   constructor(spec, context, height) {
-    this.spec = spec;
-    this.context = context;
-    this.box = new ChartBox(spec.id, spec.title, height);
+    super(spec, context, height);
     this.list = h("div", { class: "words", role: "list" });
     this.box.plot.append(this.list);
     this.key = "";

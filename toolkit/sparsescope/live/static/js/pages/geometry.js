@@ -1,6 +1,6 @@
 // The geometry page: contours of F on a plane of two weights, and the iterates of solvers from a start that is dragged.
 
-import { h, setText, show } from "../dom.js";
+import { drag, h, setText, show } from "../dom.js";
 import { s } from "../charts/svg.js";
 import { known, linearTicks, number, plural, scientific, short } from "../charts/format.js";
 import { LANE_COLOURS, endLabels, logChart } from "../charts/lanes.js";
@@ -71,15 +71,7 @@ class GeometryBody {
   // ---------------------------------------------------------------------------------------------------------- hands
   grab(event) {
     if (!this.scene || this.page.recorded) return;
-    event.preventDefault();
-    this.plot.focus({ preventScroll: true });
-    this.plot.setPointerCapture(event.pointerId);
-    const follow = (next) => this.follow(next);
-    this.plot.addEventListener("pointermove", follow);
-    const end = () => this.plot.removeEventListener("pointermove", follow);
-    this.plot.addEventListener("pointerup", end, { once: true });
-    this.plot.addEventListener("pointercancel", end, { once: true });
-    this.follow(event);
+    drag(this.plot, event, (next) => this.follow(next));
   }
 
   follow(event) {

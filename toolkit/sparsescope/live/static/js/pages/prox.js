@@ -1,6 +1,6 @@
 // The prox page: a panel for each penalty; v is dragged in any of them.
 
-import { formula, h, setSymbols, setText, show } from "../dom.js";
+import { drag, formula, h, setSymbols, setText, show } from "../dom.js";
 import { s } from "../charts/svg.js";
 import { number } from "../charts/format.js";
 import { mountPage } from "./frame.js";
@@ -79,16 +79,8 @@ class Panel {
 
   // ------------------------------------------------------------------------------------------------------ hands
   grab(event) {
-    event.preventDefault();
-    this.plot.focus({ preventScroll: true });
-    this.plot.setPointerCapture(event.pointerId);
     if (this.picture.v.length > 2 && !this.picture.space) this.entry = this.column(event);
-    const follow = (next) => this.follow(next);
-    this.plot.addEventListener("pointermove", follow);
-    const end = () => this.plot.removeEventListener("pointermove", follow);
-    this.plot.addEventListener("pointerup", end, { once: true });
-    this.plot.addEventListener("pointercancel", end, { once: true });
-    this.follow(event);
+    drag(this.plot, event, (next) => this.follow(next));
   }
 
   follow(event) {

@@ -1,7 +1,7 @@
 // What a student answers with: options, a slider, an order, a sketch. Each has element, value(), set(value), lock() and
 // compare(reveal), which draws the measured answer beside the student's own.
 
-import { h, plainSymbols, setSymbols, setText, symbols } from "../../dom.js";
+import { drag, h, plainSymbols, setSymbols, setText, symbols } from "../../dom.js";
 import { s } from "../../charts/svg.js";
 import { count, known, short } from "../../charts/format.js";
 import { lineKey } from "./pictures.js";
@@ -200,21 +200,10 @@ class SketchAnswer {
 
   grab(event) {
     if (this.fields.disabled) return;
-    event.preventDefault();
-    this.plot.focus({ preventScroll: true });
-    this.plot.setPointerCapture(event.pointerId);
     if (!this.heights) this.open = [this.question.knots, -1];
     this.start();
     this.last = null;
-    const follow = (next) => this.follow(next);
-    const end = () => {
-      this.plot.removeEventListener("pointermove", follow);
-      this.open = null;
-    };
-    this.plot.addEventListener("pointermove", follow);
-    this.plot.addEventListener("pointerup", end, { once: true });
-    this.plot.addEventListener("pointercancel", end, { once: true });
-    this.follow(event);
+    drag(this.plot, event, (next) => this.follow(next), () => (this.open = null));
   }
 
   follow(event) {
