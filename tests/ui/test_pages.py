@@ -270,10 +270,13 @@ def test_the_table_of_a_sweep_is_sorted_by_its_heads_and_saved(page: Page, serve
     expect(page.get_by_test_id("sweep-failures")).to_contain_text("bcd-ls needs a smooth loss")
     expect(page.get_by_test_id("sweep-best")).to_contain_text("test accuracy")
     cells = "(table) => [...table.tBodies[0].rows].map((row) => Number(row.cells[5].textContent))"
+    sorting = page.get_by_test_id("sweep-table").locator("th:has([data-testid=sweep-sort-objective])")
     page.get_by_test_id("sweep-sort-objective").click()
+    expect(sorting).to_have_attribute("aria-sort", "ascending")  # it is drawn in the next frame
     known = page.get_by_test_id("sweep-table").evaluate(cells)[:4]
     assert known == sorted(known) and len(set(known)) == 4
     page.get_by_test_id("sweep-sort-objective").press("Enter")
+    expect(sorting).to_have_attribute("aria-sort", "descending")
     assert page.get_by_test_id("sweep-table").evaluate(cells)[:4] == known[::-1]
     expect(page.get_by_test_id("sweep-sort-objective")).to_be_focused()
     with page.expect_download() as saved:
