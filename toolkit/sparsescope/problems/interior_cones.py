@@ -104,10 +104,6 @@ class SecondOrder(Orthant):
         """θv."""
         return self._scaled(self._scaled(v, back=True), back=True)
 
-    def predictor(self) -> np.ndarray:
-        """The v with ds + θ⁻¹dz = v where s∘z is to vanish."""
-        return -self.s
-
     def corrector(self, ds: np.ndarray, dz: np.ndarray, centre: float) -> np.ndarray:
         """The same where s∘z is to become the centre, with what a first step (ds, dz) left out."""
         aim = -_jordan(self.level, self.level) - _jordan(self._scaled(ds, back=True), self._scaled(dz))
