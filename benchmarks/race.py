@@ -183,19 +183,17 @@ def times(result: dict[str, Any], which: int = 1) -> dict[float, float]:
     return {entry[0]: entry[which] for entry in result["reached"]}
 
 
+def _task(case: problems.Case, facts: dict[str, Any], limit: float) -> dict[str, Any]:
+    return {"data": str(export(case)), "loss": case.loss, "penalty": case.penalty, "lam": facts["lam"],
+            "best": facts["F*"], "limit": limit}  # fmt: skip
+
+
 def race(
     case: problems.Case, contestants: list[Contestant], repeats: int, limit: float, say: bool = True
 ) -> dict[str, Any]:
     """All contestants on one case. Gives for each name the times of its best setting for every shown level."""
     facts = optimum(case)
-    task = {
-        "data": str(export(case)),
-        "loss": case.loss,
-        "penalty": case.penalty,
-        "lam": facts["lam"],
-        "best": facts["F*"],
-        "limit": limit,
-    }
+    task = _task(case, facts, limit)
     load = common.OtherLoad()
     tried = {c.name: _screen(c, task, say) for c in contestants}
     winners = {c.name: _winners(tried[c.name]) for c in contestants}
@@ -315,19 +313,8 @@ def _summary(runs: list[dict[str, float]] | None, contestant: Contestant, winner
 
 def to_gap(case: problems.Case, solver: str, gap: float, repeats: int, limit: float) -> dict[str, Any]:
     """Median processor seconds of a solver of this package to a relative duality gap."""
-    facts = optimum(case)
     contestant = own(solver, {"solver": solver})
-    task = {
-        "data": str(export(case)),
-        "loss": case.loss,
-        "penalty": case.penalty,
-        "lam": facts["lam"],
-        "best": facts["F*"],
-        "limit": limit,
-        "levels": [],
-        "gap": gap,
-        "setting": {"solver": solver},
-    }
+    task = {**_task(case, optimum(case), limit), "levels": [], "gap": gap, "setting": {"solver": solver}}
     found = [run(contestant, task) for _ in range(repeats)]
     reached = [r for r in found if r.get("gap_cpu") is not None]
     if len(reached) < len(found):

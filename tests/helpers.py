@@ -6,7 +6,10 @@ as soon as its file is there.
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import product
@@ -25,6 +28,8 @@ from sparsescope.checking.points import values_of
 from sparsescope.penalties.block import BlockPenalty
 from sparsescope.problems.prediction import Problem
 from sparsescope.registry import Registry, losses, penalties, solvers
+from sparsescope.runs.result import Result
+from sparsescope.runs.solving import solve
 
 
 # -------------------------------------------------------------------------------------------------- cases of registries
@@ -241,6 +246,25 @@ def random_point(problem: Any, seed: int = 0, scale: float = 0.5) -> tuple[np.nd
     rng = np.random.default_rng(seed)
     W = scale * rng.standard_normal((problem.d, problem.m)) * (rng.random((problem.d, 1)) < 0.6)
     return W, (scale * rng.standard_normal(problem.m) if problem.intercept else None)
+
+
+def solve_or_skip(problem: Problem, name: str, tol: float = 1e-8) -> Result:
+    """The solution by a solver of this name; a test of one that does not take the problem is skipped."""
+    solver = solvers.create(name)
+    reason = solver.solves(problem)
+    if reason is not None:
+        assert len(reason) > 20, "a refusal needs a reason in words"
+        pytest.skip(reason)
+    return solve(problem, solver, tol=tol, max_iter=solver.contract_iterations, record=False, certify_every=10)
+
+
+def run_interpreted(file: str, marks: str) -> None:
+    """Run the tests of a file that have these marks in a process without a compiler."""
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", file, "-q", "-x", "-p", "no:cacheprovider", "-m", marks],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=900, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
 
 
 def page_of_the_recipe() -> tuple[str, dict[str, str]]:

@@ -5,9 +5,6 @@ The file runs twice: interpreted in a new process, with every penalty and solver
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -15,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import BLOCK_PENALTIES, PREDICTING, ROW_PENALTIES
+from helpers import BLOCK_PENALTIES, PREDICTING, ROW_PENALTIES, run_interpreted
 from sparsescope.jit.compiler import disabled
 from sparsescope.registry import losses, penalties, solvers
 
@@ -224,11 +221,4 @@ def test_solvers_without_feature_weights_say_so() -> None:
 @pytest.mark.parametrize("marks", ["not slow", ""], ids=["quick", "all"])
 def test_interpreted(marks: str) -> None:
     """This file in a process without a compiler: the cases of quick runs, and all penalties and solvers."""
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", marks],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
+    run_interpreted(__file__, marks)

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import PREDICTING, ROW_PENALTIES, dense, forms, gradient, objective, random_point, tags
+from helpers import PREDICTING, ROW_PENALTIES, dense, forms, gradient, objective, random_point, solve_or_skip, tags
 from sparsescope.inputs.design import Design
 from sparsescope.problems.constants import INFLATE, block_constants
 from sparsescope.problems.metrics import WATCHED
@@ -203,20 +203,11 @@ def test_class_aware_constants_of_label_ranking_are_those_of_the_graph_of_pairs(
 
 
 # -------------------------------------------------------------------------------------------------------------- solvers
-def solve(problem: ss.Problem, name: str, tol: float = TOL) -> ss.Result:
-    solver = solvers.create(name)
-    reason = solver.solves(problem)
-    if reason is not None:
-        assert len(reason) > 20, "a refusal needs a reason in words"
-        pytest.skip(reason)
-    return ss.solve(problem, solver, tol=tol, max_iter=solver.contract_iterations, record=False, certify_every=10)
-
-
 @pytest.mark.parametrize(("loss", "penalty"), PAIRS)
 @exact_solver
 def test_reaches_a_certified_optimum_and_agrees_with_the_others(name: str, loss: str, penalty: str) -> None:
     problem = problem_on(loss, penalty)
-    found = solve(problem, name)
+    found = solve_or_skip(problem, name)
     assert found.converged, found
     assert found.objective == pytest.approx(best(problem).objective, rel=1e-6)
     near = 1e-12 * abs(found.objective)
@@ -232,7 +223,7 @@ def test_reaches_a_certified_optimum_and_agrees_with_the_others(name: str, loss:
 @exact_solver
 def test_handles_an_intercept(name: str, loss: str, form: str) -> None:
     problem = problem_on(loss, form=form, intercept=True)
-    found = solve(problem, name)
+    found = solve_or_skip(problem, name)
     assert found.converged, found
     assert found.objective == pytest.approx(best(problem_on(loss, intercept=True)).objective, rel=1e-6)
     assert not found.W[7].any(), "the column is empty"
@@ -267,7 +258,7 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str) -> None:
 )
 def test_single_precision_reaches_a_gap_of_single_precision(loss: str, name: str) -> None:
     problem = problem_on(loss, form="csr", dtype="float32", share=0.3)
-    found = solve(problem, name, tol=2e-5)
+    found = solve_or_skip(problem, name, tol=2e-5)
     assert found.converged and found.W.dtype == np.float32
     exact = problem_on(loss, form="csr", share=0.3)
     assert exact.objective(found.W) == pytest.approx(best(exact).objective, rel=1e-4)

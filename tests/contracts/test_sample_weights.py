@@ -7,9 +7,6 @@ what is met most; the slow ones have everything.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from functools import cache
 from typing import Any
 
@@ -18,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import LOSSES, PREDICTING
+from helpers import LOSSES, PREDICTING, run_interpreted
 from sparsescope.jit.compiler import disabled
 from sparsescope.losses.weighted import WeightedLoss
 from sparsescope.registry import losses, penalties, solvers
@@ -332,11 +329,4 @@ def test_class_weights_need_classes() -> None:
 @pytest.mark.parametrize("marks", ["not slow", pytest.param("", marks=pytest.mark.slow)], ids=["quick", "all"])
 def test_interpreted(marks: str) -> None:
     """This file in a process without a compiler; with the slow tests all losses, penalties and solvers."""
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", __file__, "-q", "-x", "-p", "no:cacheprovider", "-m", marks],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
+    run_interpreted(__file__, marks)

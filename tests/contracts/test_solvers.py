@@ -28,6 +28,7 @@ from helpers import (
     interpreted,
     iris,
     random_point,
+    solve_or_skip,
     text,
     values_of,
 )
@@ -115,17 +116,8 @@ def best(problem: ss.Problem) -> ss.Result:
     return found
 
 
-def solve(problem: ss.Problem, name: str, tol: float = TOL) -> ss.Result:
-    solver = solvers.create(name)
-    reason = solver.solves(problem)
-    if reason is not None:
-        assert len(reason) > 20, "a refusal needs a reason in words"
-        pytest.skip(reason)
-    return ss.solve(problem, solver, tol=tol, max_iter=solver.contract_iterations, record=False, certify_every=10)
-
-
 def check_solution(problem: ss.Problem, name: str) -> None:
-    found = solve(problem, name)
+    found = solve_or_skip(problem, name)
     assert found.converged, found
     known = best(problem)
     assert found.objective == pytest.approx(known.objective, rel=1e-7)
@@ -189,7 +181,7 @@ def test_handles_ten_classes_and_more_features_than_one_needs(name: str, loss: s
 @exact_solver
 def test_single_precision_reaches_a_gap_of_single_precision(name: str, loss: str, penalty: str, form: str) -> None:
     problem = problem_on("text", loss, penalty, share=0.3, form=form, dtype="float32")
-    found = solve(problem, name, tol=2e-5)
+    found = solve_or_skip(problem, name, tol=2e-5)
     assert found.converged and found.W.dtype == np.float32
     exact = problem_on("text", loss, penalty, share=0.3, form=form)
     assert exact.objective(found.W) == pytest.approx(best(exact).objective, rel=1e-4)

@@ -211,13 +211,18 @@ def test_a_session_takes_the_same_way_as_a_run(problem: ss.Problem) -> None:
             np.testing.assert_array_equal(session.trace["gap"][:41], [e.gap for e in events])
 
 
+def close_the_gate(session: Session, after: int) -> None:
+    """Do some steps and close the gate: the worker waits in the next one."""
+    GATE.open.set()
+    session.step(after)
+    rest(session)
+    GATE.open.clear()
+    GATE.waiting.clear()
+
+
 def test_pause_waits_for_one_step_at_most(problem: ss.Problem) -> None:
     with Session(problem, Gated()) as session:
-        GATE.open.set()
-        session.step(3)
-        rest(session)
-        GATE.open.clear()
-        GATE.waiting.clear()
+        close_the_gate(session, after=3)
         session.play()
         assert GATE.waiting.wait(LONG)  # the worker is inside its fourth step
         session.pause()
@@ -297,11 +302,7 @@ def test_tweaks_are_applied_in_mid_run_with_a_mark_and_keep_the_weights(session:
 
 def test_of_many_changes_before_a_step_only_the_last_is_applied(problem: ss.Problem) -> None:
     with Session(problem, Gated()) as session:
-        GATE.open.set()
-        session.step(2)
-        rest(session)
-        GATE.open.clear()
-        GATE.waiting.clear()
+        close_the_gate(session, after=2)
         session.play()
         assert GATE.waiting.wait(LONG)
         for lam in np.linspace(0.01, 0.5, 30):
@@ -417,11 +418,7 @@ def test_pictures_are_made_by_the_worker_while_paused_and_while_running(session:
 
 def test_only_the_newest_wish_is_answered(problem: ss.Problem) -> None:
     with Session(problem, Gated()) as session:
-        GATE.open.set()
-        session.step(1)
-        rest(session)
-        GATE.open.clear()
-        GATE.waiting.clear()
+        close_the_gate(session, after=1)
         session.step(1)
         assert GATE.waiting.wait(LONG)
         for k in range(20):
