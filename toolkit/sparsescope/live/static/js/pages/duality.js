@@ -6,6 +6,7 @@ import { count, known, linearTicks, number, plural, scientific, short } from "..
 import { reasonsOf, sampleImage } from "../charts/confusion.js";
 import { closingChart, laneColour, logChart } from "../charts/lanes.js";
 import { mountPage } from "./frame.js";
+import { WorkingBody } from "./working.js";
 
 export const VERSION = "1";
 
@@ -16,13 +17,10 @@ export function mount(given) {
   return mountPage((page) => new DualityBody(page), given);
 }
 
-class DualityBody {
+class DualityBody extends WorkingBody {
   constructor(page) {
-    this.page = page;
+    super(page, "duality", "Run again");
     this.lanes = [];
-    this.again = h("button", { type: "button", class: "act primary", "data-testid": "duality-again", onclick: () => page.link.do("again") }, "Run again");
-    this.stopping = h("button", { type: "button", class: "act", "data-testid": "duality-stop", onclick: () => page.link.do("stop") }, "Stop");
-    this.status = h("span", { class: "race-status", role: "status", "data-testid": "duality-status" });
     this.svg = s("svg", { class: "race-svg" });
     this.plot = h("div", { class: "race-plot margins-plot", tabindex: "0", role: "group", "data-testid": "margins" }, this.svg);
     this.note = h("p", { class: "prox-saying", "data-testid": "margins-note", "aria-live": "polite" });
@@ -38,7 +36,7 @@ class DualityBody {
     this.misread = h("div", { class: "misread", "data-testid": "duality-misread", "aria-live": "polite" });
     this.element = h(
       "div", { class: "duality" },
-      h("div", { class: "race-bar" }, this.again, this.stopping, this.status),
+      this.bar(),
       h("div", { class: "duality-grid" },
         h("section", { class: "card", "aria-label": "margins" }, h("h2", {}, "Margins of the training samples"), this.plot, this.note, this.chips),
         h("section", { class: "card", "aria-label": "primal and dual values" }, h("div", { class: "path-head" }, h("h2", {}, "F from above, D from below"), this.what), this.lines, h("div", { class: "race-card", tabindex: "0", role: "region", "aria-label": "values" }, this.facts)),
@@ -51,7 +49,7 @@ class DualityBody {
 
   /** Whether everything that the settings ask for is on the page. */
   settled() {
-    return this.running === false && (this.failed || Boolean(this.margins));
+    return super.settled() && (this.failed || Boolean(this.margins));
   }
 
   take(message) {
@@ -60,12 +58,9 @@ class DualityBody {
     this.page.requestDraw();
   }
 
-  onStatus({ text, running, error, detail }) {
-    setText(this.status, error ? "" : text);
-    if (error) this.page.messages.showError(error, detail);
-    this.failed = Boolean(error);
-    this.running = running;
-    this.stopping.disabled = !running;
+  onStatus(message) {
+    super.onStatus(message);
+    this.failed = Boolean(message.error);
   }
 
   onLines({ lanes, gradient }) {

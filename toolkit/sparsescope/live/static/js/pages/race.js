@@ -6,6 +6,7 @@ import { count, known, number, plural, scientific, short } from "../charts/forma
 import { laneColour, linearChart, logChart, seedBands } from "../charts/lanes.js";
 import { csvText } from "../save.js";
 import { mountPage } from "./frame.js";
+import { WorkingBody } from "./working.js";
 
 export const VERSION = "1";
 
@@ -17,20 +18,17 @@ export function mount(given) {
   return mountPage((page) => new RaceBody(page), given);
 }
 
-class RaceBody {
+class RaceBody extends WorkingBody {
   constructor(page) {
-    this.page = page;
+    super(page, "race", "Race again");
     this.lanes = new Map(); // number -> {name, seed, seconds, passes, iterations, objective, rows}
     this.until = null; // part of the clock that is shown, 0 to 1; null: all
-    this.again = h("button", { type: "button", class: "act primary", "data-testid": "race-again", onclick: () => page.link.do("again") }, "Race again");
-    this.stopping = h("button", { type: "button", class: "act", "data-testid": "race-stop", onclick: () => page.link.do("stop") }, "Stop");
     this.replaying = h("button", { type: "button", class: "act", "data-testid": "race-replay", title: "watch the measured points come again, in slow motion", onclick: () => this.replay() }, "Replay");
     this.axis = h("select", { "data-testid": "race-axis", "aria-label": "x axis", onchange: () => page.requestDraw() },
       ...["seconds", "passes", "iterations"].map((unit) => h("option", { value: unit }, unit)));
     this.what = h("select", { "data-testid": "race-shows", "aria-label": "what the lines show", onchange: () => page.requestDraw() },
       ...Object.entries(SHOWS).map(([key, text]) => h("option", { value: key }, text)));
     this.csv = h("button", { type: "button", "data-testid": "race-csv", onclick: () => this.save() }, "CSV");
-    this.status = h("span", { class: "race-status", role: "status", "data-testid": "race-status" });
     this.scrub = h("input", { type: "range", min: 0, max: 1, step: "any", value: 1, class: "race-scrub", "aria-label": "time of the race that is shown", "data-testid": "race-scrub", oninput: () => this.look(Number(this.scrub.value)) });
     this.svg = s("svg", { class: "race-svg", role: "img" });
     this.plot = h("div", { class: "race-plot", "data-testid": "race-plot" }, this.svg);
@@ -39,7 +37,7 @@ class RaceBody {
     this.parts = h("section", { class: "card race-parts", "aria-label": "where the time goes", "data-testid": "race-parts" });
     this.element = h(
       "div", { class: "race" },
-      h("div", { class: "race-bar" }, this.again, this.stopping, this.replaying, this.scrub, h("label", { class: "inline" }, "y ", this.what), h("label", { class: "inline" }, "x ", this.axis), this.csv, this.status),
+      this.bar(this.replaying, this.scrub, h("label", { class: "inline" }, "y ", this.what), h("label", { class: "inline" }, "x ", this.axis), this.csv),
       h("section", { class: "card", "aria-label": "lines" }, this.plot, this.note),
       h("section", { class: "card race-card", "aria-label": "times", tabindex: "0" }, this.table),
       this.parts,
@@ -48,7 +46,7 @@ class RaceBody {
 
   /** Whether everything that the settings ask for is on the page. */
   settled() {
-    return this.running === false && this.table.rows.length > 0;
+    return super.settled() && this.table.rows.length > 0;
   }
 
   /** A message beside the picture. */
@@ -70,12 +68,9 @@ class RaceBody {
     this.page.requestDraw();
   }
 
-  onStatus({ text, running, error, detail }) {
-    setText(this.status, error ? "" : text);
-    if (error) this.page.messages.showError(error, detail);
-    this.stopping.disabled = !running;
-    this.replaying.disabled = running;
-    this.running = running;
+  onStatus(message) {
+    super.onStatus(message);
+    this.replaying.disabled = message.running;
     this.page.requestDraw();
   }
 

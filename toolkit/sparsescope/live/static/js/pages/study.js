@@ -1,7 +1,8 @@
 // What the pages of studies along λ have in common: buttons, the λ that hands and keys choose, messages as they come.
 
-import { h, setText } from "../dom.js";
+import { h } from "../dom.js";
 import { Tooltip } from "../charts/tooltip.js";
+import { WorkingBody } from "./working.js";
 
 const LAM_KEYS = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5, Home: -1e9, End: 1e9 };
 
@@ -9,14 +10,11 @@ const LAM_KEYS = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1, Page
  * Body of such a page. A subclass has `forget()`, which empties it; `axis()`, which says where λ stands in its charts ({plot, left,
  * wide}, or null); `draw(picture)`; and a method `onPoints`, `onShares`, … for each type of message.
  */
-export class StudyBody {
+export class StudyBody extends WorkingBody {
   /** `name`: of the page; `again`: the words of its button; `also`: settings that the link to the explorer adds. */
   constructor(page, name, again, also = {}) {
-    this.page = page;
+    super(page, name, again);
     this.tooltip = new Tooltip();
-    this.again = h("button", { type: "button", class: "act primary", "data-testid": name + "-again", onclick: () => page.link.do("again") }, again);
-    this.stopping = h("button", { type: "button", class: "act", "data-testid": name + "-stop", onclick: () => page.link.do("stop") }, "Stop");
-    this.status = h("span", { class: "race-status", role: "status", "data-testid": name + "-status" });
     this.explorer = page.opener("./", "Open in the explorer", name + "-explorer", also);
     this.facts = h("p", { class: "path-facts", "data-testid": name + "-facts", "aria-live": "polite" });
   }
@@ -25,7 +23,7 @@ export class StudyBody {
   layout(kind, buttons, ...columns) {
     return h(
       "div", { class: kind },
-      h("div", { class: "race-bar" }, this.again, this.stopping, ...buttons, this.explorer, this.status),
+      this.bar(...buttons, this.explorer),
       this.facts, h("div", { class: "path-columns" }, ...columns), this.tooltip.element,
     );
   }
@@ -70,18 +68,6 @@ export class StudyBody {
 
   onShares(message) {
     this.shares = message;
-  }
-
-  onStatus({ text, running, error, detail }) {
-    this.ended = !running;
-    setText(this.status, error ? "" : text);
-    if (error) this.page.messages.showError(error, detail);
-    this.stopping.disabled = !running;
-  }
-
-  /** Whether all that was asked for is there. */
-  settled() {
-    return this.ended === true;
   }
 
   // ------------------------------------------------------------------------------------------------------------ hands

@@ -4,6 +4,7 @@ import { h, setAttribute, setText, symbols } from "../dom.js";
 import { count, known, number, scientific, short } from "../charts/format.js";
 import { csvText } from "../save.js";
 import { mountPage } from "./frame.js";
+import { WorkingBody } from "./working.js";
 
 export const VERSION = "1";
 
@@ -17,13 +18,10 @@ export function mount(given) {
 const percent = (value) => (known(value) ? `${number(100 * value, 4)} %` : "–");
 const lamText = (row) => (known(row.ratio) ? short(row.ratio) : short(row.lam));
 
-class SweepBody {
+class SweepBody extends WorkingBody {
   constructor(page) {
-    this.page = page;
-    this.again = h("button", { type: "button", class: "act primary", "data-testid": "sweep-again", onclick: () => page.link.do("again") }, "Sweep again");
-    this.stopping = h("button", { type: "button", class: "act", "data-testid": "sweep-stop", onclick: () => page.link.do("stop") }, "Stop");
+    super(page, "sweep", "Sweep again");
     this.csv = h("button", { type: "button", "data-testid": "sweep-csv", onclick: () => this.save() }, "CSV");
-    this.status = h("span", { class: "race-status", role: "status", "data-testid": "sweep-status" });
     this.good = h("i", { class: "sweep-good" });
     this.open = h("i", { class: "sweep-open" });
     this.bad = h("i", { class: "sweep-bad" });
@@ -35,7 +33,7 @@ class SweepBody {
     this.failures = h("section", { class: "card sweep-failures", "aria-label": "failures", "data-testid": "sweep-failures", hidden: true });
     this.element = h(
       "div", { class: "race sweep" },
-      h("div", { class: "race-bar" }, this.again, this.stopping, this.csv, this.status),
+      this.bar(this.csv),
       h("section", { class: "card sweep-head", "aria-label": "progress" }, this.progress, this.key, this.best),
       this.failures,
       h("section", { class: "card race-card", "aria-label": "results", tabindex: "0" }, this.note, this.table),
@@ -49,11 +47,6 @@ class SweepBody {
     this.done = this.failed = this.total = 0;
     this.measure = "";
     this.bestAt = null;
-  }
-
-  /** Whether all that was asked for is there. */
-  settled() {
-    return this.ended === true;
   }
 
   begin(picture) {
@@ -73,13 +66,6 @@ class SweepBody {
     this.epoch = message.epoch;
     this.rows.push(...message.rows);
     Object.assign(this, { done: message.done, failed: message.failed, total: message.total, measure: message.measure, bestAt: message.best });
-  }
-
-  onStatus({ text, running, error, detail }) {
-    this.ended = !running;
-    setText(this.status, error ? "" : text);
-    if (error) this.page.messages.showError(error, detail);
-    this.stopping.disabled = !running;
   }
 
   // ---------------------------------------------------------------------------------------------------------- drawing
