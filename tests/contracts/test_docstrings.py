@@ -223,6 +223,7 @@ def test_the_examples_of_docstrings_give_what_they_say(room: str) -> None:
 
 # Language: a docstring begins with a verb or a noun, and says plainly what it is about.
 QUESTION = re.compile(r"(Whether|What|How|Which|Where|Why|Who|When)\b")
+TORN = re.compile(r"(As|At|By|For|From|In|It|Of|On|There|To|With|Without|Nothing)\b")  # neither: a part of a sentence
 IDIOMS = ("of its own", "of their own", "in words", "so many", "in the place of", "one's own", "with kinks", "overdraw")
 FILES = sorted(Path(ss.__file__).parent.rglob("*.py"))
 ROOT = Path(__file__).resolve().parents[2]
@@ -261,6 +262,13 @@ def test_docstrings_begin_with_a_verb_or_a_noun_and_hold_no_idioms() -> None:
         for name, doc in _docstrings(path)
         if QUESTION.match(doc) or _idioms(doc)
     ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_docstrings_of_the_package_begin_with_no_part_of_a_sentence() -> None:
+    """Those of claims are the claims, in sentences."""
+    others = [path for path in FILES if not path.stem.startswith("claims")]
+    wrong = [f"{name}: {doc.splitlines()[0]}" for path in others for name, doc in _docstrings(path) if TORN.match(doc)]
     assert not wrong, "\n".join(wrong)
 
 

@@ -17,7 +17,7 @@ class SparsescopeError(Exception):
 
 
 class NotAllowed(SparsescopeError, ValueError):
-    """Error for a value out of bounds, or for parts that do not fit each other; the message says what is allowed."""
+    """Error for a value out of bounds, or for parts that do not fit each other; the message names what is allowed."""
 
 
 class UnknownName(SparsescopeError, KeyError, ValueError):

@@ -102,7 +102,7 @@ def package(module: str, purpose: str) -> ModuleType:
 
 @contextlib.contextmanager
 def needed_by(purpose: str) -> Iterator[None]:
-    """Turn the failure of an import in the body into the sentence that says what to install.
+    """Turn the failure of an import in the body into a sentence with what to install.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _thread = threading.local()
 
 
 def pause() -> None:
-    """Let others compute, if somebody in this thread's calls shares with them."""
+    """Give way to other sessions, if a caller in this thread takes turns with them."""
     rest = getattr(_thread, "rest", None)
     if rest is not None:
         began = time.perf_counter()
@@ -56,7 +56,7 @@ def pausing(rest: Callable[[], None]) -> Iterator[None]:
 
 # --------------------------------------------------------------------------------------- long work, cut where it can be
 def to_the_end(advance: Callable[[], bool]) -> None:
-    """Call what does a part of its work at each call until it says that it is done, with a pause after each.
+    """Call what does a part of its work at each call until it returns that it is done, with a pause after each.
 
     Parameters
     ----------

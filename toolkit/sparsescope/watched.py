@@ -45,15 +45,6 @@ class LiveWatch(Watch):
 
     # ------------------------------------------------------------------------------------------------- scikit-learn's
     def setup(self, estimator: Any, context: Any) -> None:
-        """Begin anew; called by scikit-learn before a fit.
-
-        Parameters
-        ----------
-        estimator
-            the estimator that is fitted.
-        context
-            its task.
-        """
         super().setup(estimator, context)
         self.fits.begin()
 

@@ -34,7 +34,6 @@ class StudyPage(WorkingPage):
         self._epoch += 1
 
     def forget_sent(self) -> None:
-        """Forget what the browser has."""
         self._sent_points, self._sent_begin = 0, False
 
     # ------------------------------------------------------------------------------------------------- for subclasses

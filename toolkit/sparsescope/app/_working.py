@@ -163,12 +163,12 @@ class WorkingPage(Page):
         return self.work is not None and self.work.running
 
     def suspend(self) -> None:
-        """Let the computation rest while no browser is there; said again and again, and it goes on afterwards."""
+        """Let the computation rest while no browser is there; called repeatedly, and it goes on afterwards."""
         if self.work is not None:
             self.work.rest()
 
     def changed(self, names: set[str]) -> None:
-        """Begin anew where the change asks for it."""
+        """Begin anew where the change requires it."""
         if names - self.light:
             self.start()
 

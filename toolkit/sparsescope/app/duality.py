@@ -133,7 +133,6 @@ class DualityPage(WorkingPage):
         self._reasons: dict[str, str] = {}
 
     def forget_sent(self) -> None:
-        """Forget what the browser has."""
         self._sent: dict[str, Any] = {}
 
     def steps(self, work: Work) -> Iterator[None]:

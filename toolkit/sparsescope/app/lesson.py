@@ -44,7 +44,7 @@ class LessonPage(Page):
     records = True
     title = "Lessons"
     menu_order = 60
-    doc = "Answer first, then run: each lesson asks, measures, and says what holds where."
+    doc = "Answer first, then run: a lesson has questions, measurements, and verdicts with the data on which they hold."
     recorded_doc = "Answers, runs and verdicts as they were when this was recorded."
 
     lesson: ClassVar[Any] = field(INDEX, choices=(INDEX, *_settable()), doc="the lesson")
@@ -132,7 +132,7 @@ class LessonPage(Page):
         return []
 
     def shown_again(self) -> None:
-        """Say that a run is under way: a page that was loaded again waits for its end before it asks for another."""
+        """Send that a run is under way: a page that was loaded again waits for its end before it requests another."""
         if self.running:
             self._say({"type": "running", "running": True})
 

@@ -66,7 +66,6 @@ class NetworkPage(StudyPage):
 
     # ----------------------------------------------------------------------------------------------------- computation
     def forget(self) -> None:
-        """Forget the study."""
         super().forget()
         self._source: Any = None
         self._left_out: list[str] = []
@@ -74,7 +73,6 @@ class NetworkPage(StudyPage):
         self._told_points: list[Message] = []
 
     def forget_sent(self) -> None:
-        """Forget what the browser has."""
         super().forget_sent()
         self._sent_shares: tuple[int, int, float] = (-1, -1, 0.0)  # halves, number of the λ, threshold
         self._sent_at = 0.0

@@ -68,14 +68,12 @@ class PathPage(StudyPage):
 
     # ----------------------------------------------------------------------------------------------------- computation
     def forget(self) -> None:
-        """Forget the study."""
         super().forget()
         self._head: _Iterate | None = None
         self._lines: dict[int, int] = {}  # row -> number of its line
         self._norms: list[tuple[np.ndarray, np.ndarray]] = []  # of each λ: rows, norms
 
     def forget_sent(self) -> None:
-        """Forget what the browser has."""
         super().forget_sent()
         self._sent_lines = 0
         self._sent_scores, self._scores_at = "", 0.0

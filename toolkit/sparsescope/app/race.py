@@ -79,7 +79,6 @@ class RacePage(WorkingPage):
         self._doing = "Reading the data …"
 
     def forget_sent(self) -> None:
-        """Forget what the browser has."""
         self._told: dict[int, int] = {}  # events of each lane
         self._looks: dict[int, int] = {}  # accuracies of each lane
         self._reasons_said = False

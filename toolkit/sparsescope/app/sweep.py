@@ -78,7 +78,6 @@ class SweepPage(WorkingPage):
         self._doing = "Reading the folder …" if self._folder is not None else "Reading the data …"
 
     def forget_sent(self) -> None:
-        """Forget what the browser has."""
         self._sent: tuple[int, int, int] | None = None  # epoch of the table, its total, number of rows
 
     @property

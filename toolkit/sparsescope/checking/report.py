@@ -20,7 +20,7 @@ class Fault(SparsescopeError, ValueError):
 
 
 class LeftOut(SparsescopeError, ValueError):
-    """A check that does not apply to this part; the message says why."""
+    """A check that does not apply to this part; the message gives the reason."""
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def optimum(solver: Any, problems: list[Any]) -> str:
                 f"{found.iterations} iterations, and the optimum is {best:.6g} {named(problem)}: {found.message}"
             )
     if not solver.converges:
-        return "nothing reported is below it (the class says that it does not converge)"
+        return "nothing reported is below it (the class is declared not to converge)"
     return f"reached with a relative gap of at most {TOL:g}, {' and '.join(map(named, problems))}"
 
 

@@ -68,7 +68,7 @@ class Question:
             raise Refused(f"the choices of a question are a list of at most {MOST_CHOICES}")
         texts = tuple(clean(text, MOST_CHOICE, "a choice") for text in choices)
         if kind in ("choice", "several", "order") and (len(texts) < 2 or len(set(texts)) < len(texts)):
-            raise Refused("two choices or more are needed, each another text")
+            raise Refused("a question needs two choices or more, all different")
         low, high = as_number(given.get("low", 0.0), "low"), as_number(given.get("high", 1.0), "high")
         log = given.get("log", False) is True
         if not low < high or (log and low <= 0):

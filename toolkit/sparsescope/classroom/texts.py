@@ -14,7 +14,7 @@ MOST_MARKS = 2  # combining marks on one letter; more of them climb over the lin
 
 
 class Refused(SparsescopeError, ValueError):
-    """Error for a message that the class does not take; the text says what is allowed."""
+    """Error for a message that the class does not take; the text names what is allowed."""
 
 
 def clean(text: Any, most: int, what: str) -> str:

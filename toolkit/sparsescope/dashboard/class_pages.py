@@ -63,7 +63,7 @@ def code_for_terminal(address: str) -> str:
 
 
 class _Known(RequestHandler):
-    """A handler that knows who asks."""
+    """Handler with the student or teacher behind a request."""
 
     def initialize(self, hub: Hub) -> None:
         self.hub = hub
@@ -116,7 +116,7 @@ class ClassHandler(_Known):
 
 
 class WhoHandler(_Known):
-    """`/class/me`: makes a browser a student, and says whether it is the teacher's."""
+    """`/class/me`: makes a browser a student, and returns whether it is the teacher's."""
 
     def get(self) -> None:
         """Answer."""

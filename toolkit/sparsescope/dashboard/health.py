@@ -35,7 +35,7 @@ METRICS = (
 
 
 def memory() -> int | None:
-    """Resident memory of this process in bytes, or the most that it has been; ``None`` where no module says."""
+    """Resident memory of this process in bytes, or the most that it has been; ``None`` where no module reports it."""
     file = Path("/proc/self/statm")
     if file.exists():
         return int(file.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

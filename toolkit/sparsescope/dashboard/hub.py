@@ -156,7 +156,7 @@ class Hub:
         self.showing.attach(connection, bridge)
 
     def report(self, student: str, page: str, message: Message) -> None:
-        """Take what a page of this server says of its student; see docs/classroom.md for the messages."""
+        """Take the message of a page of this server about its student; see docs/classroom.md for the messages."""
         kinds: dict[str, Callable[[], Any]] = {
             "question": lambda: self.room.ask(message["question"], page),
             "answer": lambda: self.room.answer(student, message, trusted=True),

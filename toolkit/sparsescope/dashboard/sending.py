@@ -34,7 +34,7 @@ class Sending:
     _last_error: str
 
     def look(self) -> None:
-        """Look for news and send them; the page's link says how."""
+        """Look for news and send them by the page's link."""
         raise NotImplementedError
 
     def _look_soon(self, delays: Sequence[int]) -> None:

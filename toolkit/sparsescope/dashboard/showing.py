@@ -20,7 +20,7 @@ Message = dict[str, Any]
 
 
 class Guest(Protocol):
-    """One page of the class, as the hub knows it; ``student`` is empty for the teacher."""
+    """One page of the class in the hub; ``student`` is empty for the teacher."""
 
     student: str
 
@@ -61,7 +61,7 @@ class Showing:
         return self._wish.get(student) is False
 
     def invite(self) -> None:
-        """Forget who has left: the teacher asks everybody anew."""
+        """Forget who has left: the teacher invites everybody anew."""
         self._wish.clear()
         for guest, bridge in list(self._pages()):
             self.attach(guest, bridge)

@@ -39,7 +39,7 @@ def fetched_folder() -> Path:
 
 
 def check_copy(path: Path) -> None:
-    """Compare a fetched copy with the checksum beside it; ValueError says how to mend a damaged one."""
+    """Compare a fetched copy with the checksum beside it; ValueError gives the repair of a damaged one."""
     if path.parent != fetched_folder():
         return
     beside = path.with_suffix(".sha256")

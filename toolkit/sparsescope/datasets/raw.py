@@ -1,4 +1,4 @@
-"""From what a reader found (:class:`Raw`) to a :class:`Dataset`: labels, split, scaling, in one place."""
+"""Steps from the content of a file (:class:`Raw`) to a :class:`Dataset`: labels, split, scaling, in one place."""
 
 from __future__ import annotations
 

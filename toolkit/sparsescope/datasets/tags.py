@@ -132,7 +132,7 @@ def draw_sets(rng: np.random.Generator, n: int, m: int, labels: float) -> np.nda
 
 
 def _replace(rng: np.random.Generator, Y: np.ndarray, noise: float) -> None:
-    """In the share `noise` of the rows, take a label out and put one in that was not there."""
+    """Replace a label by another one in a share ``noise`` of the rows."""
     for i in np.flatnonzero((rng.random(len(Y)) < noise) & Y.any(axis=1)):
         leaves, comes = rng.choice(np.flatnonzero(Y[i] == 1)), rng.choice(np.flatnonzero(Y[i] == 0))
         Y[i, leaves], Y[i, comes] = 0, 1

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from ..runs.event import Event
 
     class CallbackSupportMixin:
-        """Of scikit-learn."""
+        """Mixin of scikit-learn."""
 
         def _init_callback_context(self, **settings: Any) -> Any: ...
 
     def with_callbacks(method: Any) -> Any:
-        """Of scikit-learn."""
+        """Decorator of scikit-learn."""
 
 else:
     try:
@@ -24,7 +24,7 @@ else:
     except ImportError:  # an earlier scikit-learn
 
         class CallbackSupportMixin:
-            """Nothing: this scikit-learn has no callbacks."""
+            """Empty base: this scikit-learn has no callbacks."""
 
         def with_callbacks(method: Any) -> Any:
             """Return the method as it is."""

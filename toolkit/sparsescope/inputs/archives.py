@@ -46,7 +46,7 @@ _LIMITED: ContextVar[int | None] = ContextVar("sparsescope-memory", default=None
 
 @contextmanager
 def limited_memory(bytes_: int) -> Iterator[None]:
-    """Limit the bytes that a file read inside may ask for, whatever the environment allows."""
+    """Limit the bytes that reading a file in the body may take, whatever the environment allows."""
     token = _LIMITED.set(min(bytes_, memory_limit()))
     try:
         yield

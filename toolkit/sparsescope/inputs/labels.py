@@ -43,7 +43,7 @@ class LabelSets:
 
     @classmethod
     def of(cls, matrix: Any) -> LabelSets:
-        """From an indicator (n, m): dense, or sparse with the entries 0 and 1."""
+        """Make label sets from an indicator (n, m): dense, or sparse with the entries 0 and 1."""
         if sp.issparse(matrix):
             csr = sp.csr_array(matrix)
             if csr is matrix or not csr.data.all() or not csr.has_canonical_format:
@@ -184,7 +184,7 @@ def partial(Y: np.ndarray) -> np.ndarray:
 def read_sets(
     parts: Sequence[Any], class_names: Sequence[str] | None = None, what: str = "y"
 ) -> tuple[list[np.ndarray], list[str], np.ndarray | None]:
-    """As :func:`read_lists`, with dense indicators (k, m) uint8 instead of lists."""
+    """Read label sets as :func:`read_lists` does, into dense indicators (k, m) uint8 instead of lists."""
     found, names, values = read_lists(parts, class_names, what)
     return [sets.indicator() for sets in found], names, values
 

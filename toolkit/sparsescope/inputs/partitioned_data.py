@@ -222,32 +222,17 @@ class PartitionedData(Design):
 
     @cached_property
     def column_counts(self) -> np.ndarray:
-        """Non-zero entries of every column, (d,) int64."""
         return self._total(row_blocks.counts, lambda k: ())
 
     @cached_property
     def most_in_a_row(self) -> int:
-        """The largest number of non-zero entries of a sample."""
         return int(max(self._each(row_blocks.most_in_a_row)))
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
-        """Σ_i x_ij² of every column, (d,), float64."""
         return self.target_sums(np.ones((self.n, 1)))[:, 0]
 
     def target_sums(self, weights: Any) -> np.ndarray:
-        """Compute Σ_i x_ij² D_ic in one pass.
-
-        Parameters
-        ----------
-        weights
-            D (n, k), dense or sparse.
-
-        Returns
-        -------
-        np.ndarray
-            the sums (d, k), float64.
-        """
         by_rows = sp.csr_array(weights) if sp.issparse(weights) else weights
         return self._scaled(self._total(row_blocks.squares, lambda k: (by_rows[self._rows(k)],)), 2)
 

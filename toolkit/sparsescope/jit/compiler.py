@@ -91,7 +91,7 @@ def _library(state: Any) -> Any:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _KernelLowering(NativeLowering):  # type: ignore[misc]
-    """To machine code, with the library above."""
+    """Lowering to machine code, with the library above."""
 
     _name = "kernel_lowering"
 
@@ -103,7 +103,7 @@ class _KernelLowering(NativeLowering):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):  # type: ignore[misc]
-    """To LLVM's language and no further: the kernel that calls it is what becomes machine code."""
+    """Lowering to LLVM's language only: the machine code is that of the kernel that calls it."""
 
     _name = "inner_lowering"
 

@@ -93,7 +93,7 @@ def _imported(file: Path, root: Path) -> frozenset[Path] | None:
 
 @functools.cache
 def closure(modules: frozenset[str], root: Path = PACKAGE) -> tuple[Path, ...] | None:
-    """The files under ``SOURCES`` that code of these modules can reach; None if that cannot be told."""
+    """The files under ``SOURCES`` that code of these modules can reach; None if that is unknown."""
     waiting = [root.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in modules]
     sources = set(_files(SOURCES, root))
     seen: set[Path] = set()

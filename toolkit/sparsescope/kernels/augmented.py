@@ -53,8 +53,8 @@ def loss_curvature(Z, Y, loss, C):
 
 @kernel
 def pieces(W, tau, penalty, P, A):
-    """Of every row w of W: P the projection on the smooth piece of Ω that w lies on, A = P(I + τ∇²Ω(w))P. W (g, p), P
-    and A (g, p, p)."""
+    """Compute P, the projection on the smooth piece of Ω, and A = P(I + τ∇²Ω(w))P at every row w of W. W (g, p), P and
+    A (g, p, p)."""
     p = W.shape[1]
     v = lone_row(p)
     q = lone_row(p)

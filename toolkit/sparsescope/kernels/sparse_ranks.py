@@ -47,7 +47,7 @@ def pairs_behind(count, first, last, unscored, targets, s):  # type: ignore[no-u
 
 @kernel
 def sparse_rank_sums(samples, w_indptr, w_indices, w_data, indptr, targets, threshold, s, sums, counts):
-    """As :func:`sparsescope.kernels.ranks.rank_sums`, for a sparse W (CSR by features).
+    """Compute :func:`sparsescope.kernels.ranks.rank_sums` for a sparse W (CSR by features).
 
     ``counts`` (5, m): true positives, false positives and false negatives among the labels that have a score, then how
     many samples have a score for the label, and how many have the label and no score. O(entries read + |Y_i|·labels

@@ -78,7 +78,7 @@ def listed_scores(samples, i, w_indptr, w_indices, w_data, s):  # type: ignore[n
 
 @small
 def offer_in_order(k, score, wanted, have, s):  # type: ignore[no-untyped-def]
-    """As :func:`offer`; of equal scores the lower label comes first."""
+    """Offer a label as :func:`offer` does; of equal scores the lower label comes first."""
     if have == wanted:
         if score < s.best[have - 1] or (score == s.best[have - 1] and k > s.found[have - 1]):
             return have

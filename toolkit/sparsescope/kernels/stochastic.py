@@ -134,7 +134,7 @@ def forward_backward(
 
 @kernel
 def bring_up(coef, penalty, adds_up, lazy, first, last, report):
-    """At the end of a sweep: the rows first…last of W take the prox steps that they have not had."""
+    """Apply the prox steps that are still due to the rows first…last of W, at the end of a sweep."""
     for j in range(first, last):
         report[TOUCHED] += lazy.touched[j]
         if lazy.used[j] != 0:

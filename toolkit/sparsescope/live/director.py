@@ -256,7 +256,7 @@ class Director:
             self.prepare(fresh=True)
 
     def look(self) -> None:
-        """To be called often: takes over what the thread has prepared, and sees what became of the worker."""
+        """Take over what the thread has prepared, and look at the state of the worker; to be called often."""
         outcome = self._jobs.collect()
         if outcome is not None and self._under_way is not None:
             self._under_way = None

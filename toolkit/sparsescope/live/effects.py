@@ -89,5 +89,5 @@ def of_tweak(session: Any) -> Condition:
 
 
 def of_nothing() -> Condition:
-    """For changes that are there at once."""
+    """Return the condition of changes that have their effect at once."""
     return lambda: True

@@ -304,7 +304,7 @@ class Explorer:
         return (header, []) if stage is None else self._complete(header, stage, whole=bool(urgent))
 
     def _state(self) -> Message:
-        """Return how the run stands, as every frame says it."""
+        """Return the state of the run, as it stands in every frame."""
         director, stage = self._director, self._director.stage
         mode, message, rate = director.mode()
         return {

@@ -40,7 +40,7 @@ class Optimum:
         self._failed = False
 
     def look(self, session: Any) -> None:
-        """To be called often: begin, drop or take over a reference."""
+        """Begin, drop or take over a reference; to be called often."""
         problem, solver = session.target
         target = solver.target(problem) if problem.proves and solver.follows_lam else None
         if target != self._target or problem is not self._problem:

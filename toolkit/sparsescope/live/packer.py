@@ -1,4 +1,4 @@
-"""From a growing trace to small frames: only what the page has not seen yet (protocol.md, *A frame*)."""
+"""Small frames of a growing trace: only what was not sent to the page yet (protocol.md, *A frame*)."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def quantise(values: np.ndarray, scale: float) -> np.ndarray:
 
 
 def take(weights: Any, wish: Wish, regulariser: Any = None) -> Picture:
-    """The picture of ``weights`` (d, m), dense or CSR, that ``wish`` requests; the problem's regulariser knows its
+    """The picture of ``weights`` (d, m), dense or CSR, that ``wish`` requests; the problem's regulariser has its
     blocks, if any. Of sparse weights only the cells of the picture are made dense."""
     groups = None if regulariser is None else regulariser.blocks
     began = time.perf_counter()
@@ -274,7 +274,7 @@ def _squares(weights: Any) -> np.ndarray:
 
 
 def extremes(chosen: Any, bins: Bins) -> np.ndarray:
-    """Of each cell the entry of largest magnitude; ``chosen``: the rows of the picture, by all classes."""
+    """Return the entry of largest magnitude of each cell; ``chosen``: the rows of the picture, by all classes."""
     k, q = bins.starts.size, bins.edges.size
     if not sp.issparse(chosen):
         shown = chosen if bins.classes.size == chosen.shape[1] else chosen[:, bins.classes]

@@ -42,7 +42,7 @@ class L1L2(Penalty):
 
     @property
     def is_norm(self) -> bool:  # type: ignore[override]
-        """True if Ω is a norm: without a restriction of the sign."""
+        """Flag of a norm: true without a restriction of the sign."""
         return not self.nonnegative
 
     def value(self, w):

@@ -184,7 +184,7 @@ class CentralPath:
 
     def _direction(self, dual: Any, primal: Any, share: float, aims: list[np.ndarray], corrections: int) -> Any:
         """The step ((dW, da, dξ, bounds of the norms), (ds, dz) of the cones) that takes away a share of the residuals
-        and brings the complementary pairs to where ``aims`` says."""
+        and brings the complementary pairs to ``aims``."""
         d, m, hinges = self.d, self.m, self.hinges
         G, ra, rx = (-share * part for part in dual[:3])
         bt = [-share * part for part in dual[3]]

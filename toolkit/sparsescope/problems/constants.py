@@ -146,7 +146,7 @@ def _root(y: np.ndarray) -> Root:
 
 
 def _class_root(y: np.ndarray) -> Root:
-    """For classes: T, Z ↦ Z − Z[y]·1ᵀ (MATH §2), and its adjoint; both work in place."""
+    """Return T, Z ↦ Z − Z[y]·1ᵀ (MATH §2), for classes, and its adjoint; both work in place."""
     here = np.arange(len(y))
 
     def forward(Z: np.ndarray) -> np.ndarray:
@@ -178,7 +178,7 @@ def _weighted_root(root: Root, weights: np.ndarray) -> Root:
 
 
 def _set_root(Y: np.ndarray) -> Root:
-    """For label sets: the symmetric root of the Laplacian of a complete bipartite graph.
+    """Return the symmetric root of the Laplacian of a complete bipartite graph, for label sets.
 
     With a labels in Y_i and b off it, its eigenvalues are b on vectors inside Y_i that sum to zero, a on those off it,
     m on the difference of the two means, and 0 on constants.

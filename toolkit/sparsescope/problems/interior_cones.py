@@ -78,7 +78,6 @@ class SecondOrder(Orthant):
 
     @property
     def count(self) -> int:
-        """Number of complementary pairs."""
         return len(self.s)
 
     def scale(self) -> None:
@@ -101,11 +100,9 @@ class SecondOrder(Orthant):
         return out / self.eta[:, None] if back else out * self.eta[:, None]
 
     def times(self, v: np.ndarray) -> np.ndarray:
-        """θv."""
         return self._scaled(self._scaled(v, back=True), back=True)
 
     def corrector(self, ds: np.ndarray, dz: np.ndarray, centre: float) -> np.ndarray:
-        """The same where s∘z is to become the centre, with what a first step (ds, dz) left out."""
         aim = -_jordan(self.level, self.level) - _jordan(self._scaled(ds, back=True), self._scaled(dz))
         aim[:, 0] += centre
         head, tail = self.level[:, :1], self.level[:, 1:]
@@ -122,7 +119,6 @@ class SecondOrder(Orthant):
         return aim
 
     def longest(self, ds: np.ndarray | None, dz: np.ndarray | None) -> float:
-        """The longest step of both, or of one of them, inside the cone."""
         return min(_until_edge(self.s, ds), _until_edge(self.z, dz))
 
 

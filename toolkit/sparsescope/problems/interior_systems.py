@@ -98,7 +98,7 @@ class Curvature:
         return np.column_stack(found)
 
     def joins(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of what joins classes: the features (vectors,) and u (vectors, m)."""
+        """Return the features (vectors,) and u (vectors, m) of the parts that join classes."""
         return [] if self.by_class else [(at[:, 0] // self.shape[1], u) for at, u in self.joined]
 
 

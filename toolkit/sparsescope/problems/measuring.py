@@ -13,10 +13,10 @@ from .metrics import ranked, watched
 
 
 class Nothing:
-    """For problems that predict nothing."""
+    """Measurements of problems that predict nothing."""
 
     def measures(self, problem: Any, state: Any) -> dict[str, float]:
-        """Nothing beside the certificate."""
+        """Return no measurement beside the certificate."""
         return {}
 
 

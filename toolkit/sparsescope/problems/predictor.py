@@ -117,7 +117,7 @@ class Predictor:
         return design
 
     def _stays_sparse(self, W: Any, b: Any, X: Any) -> bool:
-        """Return whether scores are asked of which only those for non-zeros of W are needed."""
+        """Return whether only the scores for non-zeros of W are needed."""
         moved = X is None and self.problem.intercept and self.problem.design.frame is not None
         return sp.issparse(W) and b is None and not self.problem.loss.one_score and not moved
 

@@ -186,7 +186,7 @@ class ProblemConstants(ProblemFacts):
 
     @property
     def null_of_sets(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """For label sets with an intercept, the best one at W = 0 with subgradients there, if the loss defines them."""
+        """Best intercept of label sets at W = 0 with subgradients there, if there is one and the loss defines them."""
         if not (self.multilabel and self.intercept):
             return None
         return self._data.cached(

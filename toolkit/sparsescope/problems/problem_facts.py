@@ -182,7 +182,7 @@ class ProblemFacts(BaseProblem):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As for every problem, with the penalty's blocks of features if it has some."""
+        """Facts as of every problem, with the penalty's blocks of features if it has some."""
         blocks, facts = self.regulariser.blocks, super().metadata
         if self.standardize:
             facts["standardize"] = True

@@ -126,7 +126,6 @@ class ProblemParts(ProblemPoint):
 
     @cached_property
     def natural(self) -> Self:  # type: ignore[override]
-        """The same problem in the units that solvers are given; see :mod:`sparsescope.problems.natural`."""
         return natural.natural(self)
 
     def in_units(self, unit: float, factor: float, penalty: Penalty, lam: float) -> Self:

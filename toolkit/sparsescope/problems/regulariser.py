@@ -82,7 +82,7 @@ class Regulariser:
         return self is other
 
     def joined(self, norms: np.ndarray) -> np.ndarray:
-        """Of norms of features (d,) those of what they are in: here of the features themselves."""
+        """Return the norms of blocks for norms of features (d,): here those of the features themselves."""
         return norms
 
     def complete(self, flags: np.ndarray) -> np.ndarray:
@@ -183,7 +183,7 @@ class BlockRegulariser(Regulariser):
     def violations(
         self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray, paper: np.ndarray
     ) -> None:
-        """As of every regulariser; what belongs to a block stands at its first feature, and 0 at the others."""
+        """Write the violations: those of a block to the place of its first feature, and 0 to those of the others."""
         block_violations(G, scale, W, lam, *self.parts, violation, paper)
 
     def zero_threshold(self, G: np.ndarray, scale: float = 1.0) -> float:
@@ -252,7 +252,7 @@ class WeightedRegulariser(Regulariser):
     def violations(
         self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray, paper: np.ndarray
     ) -> None:
-        """As of every regulariser; the criterion of Blondel et al. is that of the norm of a row, max |g|/c."""
+        """Write the violations; the criterion of Blondel et al. is that of the norm of a row, max |g|/c."""
         g = scale * G.astype(np.float64)
         t = lam * self.weights
         off = np.where(W != 0.0, g + t * np.sign(W), np.maximum(np.abs(g) - t, 0.0))

@@ -276,18 +276,6 @@ class SequenceProblem(Problem):
         return SequenceProblem.of(super().tiny_sibling())
 
     def workspace(self, sparse: bool) -> Workspace:
-        """Return arrays for certificates.
-
-        Parameters
-        ----------
-        sparse
-            whether the state's weights are sparse.
-
-        Returns
-        -------
-        Any
-            the arrays, or ``None``.
-        """
         return Workspace(self)
 
     def measuring(self, test: Any = None) -> ReplayedAccuracies:

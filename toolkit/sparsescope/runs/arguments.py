@@ -15,7 +15,7 @@ EVERY = "rows:"  # how a wish for events within a sweep begins
 
 
 def rows_between(every: Any) -> int:
-    """Return the number of rows in a wish for events within sweeps.
+    """Return the number of rows between two events within a sweep.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Nothing lost: traces that are replaced in one step, checkpoints during a run, and Ctrl-C between two steps."""
+"""Files without loss: traces that are replaced in one step, checkpoints during a run, Ctrl-C between two steps."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def solve(
 
 
 def _rules(problem: Any, tol: float, max_iter: int, max_seconds: float | None) -> tuple[Stop, Stop]:
-    """The rule that asks for the tolerance, and the limits."""
+    """Stop rule of the tolerance and the limits."""
     end: Stop = Gap(tol) if getattr(problem, "proves", True) else Settled(tol)
     limits: Stop = Iterations(max_iter) if tol == 0 else Precision() | Iterations(max_iter)
     return end, limits if max_seconds is None else limits | Seconds(max_seconds)

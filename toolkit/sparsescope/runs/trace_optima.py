@@ -1,4 +1,4 @@
-"""TraceOptima: what a trace knows of the optimum of each of its segments, and the scale of differences to it."""
+"""TraceOptima: bounds of the optimum of each segment of a trace, and the scale of differences to it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TraceOptima(TraceData):
 
     @property
     def optima(self) -> int:
-        """For how many problems F* is known from a reference."""
+        """Number of problems whose F* is known from a reference."""
         return len(self._optima)
 
     def note_optimum(self, target: tuple[Any, ...], dual: float, objective: float) -> None:

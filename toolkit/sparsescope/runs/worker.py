@@ -1,4 +1,4 @@
-"""The worker of a session: a thread that knows the session only while it works for it.
+"""The worker of a session: a thread that refers to the session only while it works for it.
 
 A session that nobody holds any more is collected, running or not, and its worker ends. Garbage is collected in
 whichever thread allocates something, whatever locks that thread holds: what a session's finalizer does takes none.
@@ -67,7 +67,7 @@ class Worker:
         self._wake = Wake()
 
     def call(self, session: Worked, urgent: bool = True) -> None:
-        """There is something to do; pictures, which are wanted all the time, are not urgent."""
+        """Wake the thread; pictures, which are due all the time, are not urgent."""
         if self.thread is None:
             arguments = (weakref.ref(session), self._wake, self.turn)
             self.thread = threading.Thread(target=_work, args=arguments, name=NAME, daemon=True)

@@ -1,4 +1,4 @@
-"""Several runs in one picture: each has its colour, and the dash still says the quantity."""
+"""Several runs in one picture: each has its colour, and the dash still marks the quantity."""
 
 from __future__ import annotations
 

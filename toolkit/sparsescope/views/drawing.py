@@ -101,7 +101,7 @@ def about(trace: Trace, problem: Problem | None) -> str:
 
 
 def thin(x: np.ndarray, y: np.ndarray, segment: np.ndarray, limit: int = MAX_POINTS) -> tuple[np.ndarray, ...]:
-    """At most about ``limit`` of the points, in order: of every bin its first, lowest and highest, and the very last.
+    """Return about ``limit`` of the points at most: first, lowest and highest of every bin, and the last of all.
 
     Keeping the extremes keeps every bump of a curve that does not fall steadily.
     """
@@ -342,7 +342,7 @@ def add_marks(fig: go.Figure, view: Any, trace: Trace, x: np.ndarray) -> None:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """As few lines of at most ``width`` characters as possible, of about equal length: no word stands alone."""
+    """Break text into the fewest lines of at most ``width`` characters, of about equal length: no word stands alone."""
     fewest = len(textwrap.wrap(text, width))
     equal = next(w for w in range(len(text) // fewest, width + 1) if len(textwrap.wrap(text, w)) == fewest)
     return textwrap.wrap(text, equal)

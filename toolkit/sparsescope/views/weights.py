@@ -63,7 +63,7 @@ class Grouping:
         return f"block {b}" if self.names is None else self.names[b]
 
     def hover(self, rows: np.ndarray, values: np.ndarray) -> dict[int, list[str]]:
-        """For each block among ``rows`` (all rows with weights, values of shape (rows, m)): a line for each class."""
+        """Return a line for each class of each block among ``rows`` (all with weights; values of shape (rows, m))."""
         found: dict[int, list[str]] = {}
         of = self.of_feature[rows]
         for b in map(int, np.unique(of)):

@@ -125,7 +125,7 @@ class LiveWidget(anywidget.AnyWidget):
             self._poll()
 
     def _count_views(self, change: int) -> None:
-        """Without a view nobody watches: the work rests. A new view finds it where it was."""
+        """Count the views: without one the work rests, and goes on with the next."""
         self._views = max(0, self._views + change)
         if self._views == 0:
             self._rest()

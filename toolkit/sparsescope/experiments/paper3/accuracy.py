@@ -41,7 +41,7 @@ def fit_table1(pool: Pool, settings: Settings, report: Report | None = None) -> 
 
 
 def best_alphas(table: pd.DataFrame) -> pd.DataFrame:
-    """For each penalty and loss the fit with the fewest test errors; of several the one with the fewest weights."""
+    """Fit with the fewest test errors of each penalty and loss; of several the one with the fewest weights."""
     order = table.dropna(subset=["errors"]).sort_values(["errors", "nonzero_entries"], kind="stable")
     first = order.groupby(["data", "penalty", "objective"], sort=False, as_index=False).first()
     place = {name: k for k, name in enumerate(protocol.TABLE1_PENALTIES)}

@@ -25,7 +25,7 @@ def load(name_or_path: str) -> Pool:
 
 
 def quick(data: Pool) -> Pool:
-    """Of a generated set, which is in random order, the first 2000 documents about its 300 most frequent labels; other
+    """The first 2000 documents about the 300 most frequent labels of a generated set, which is in random order; other
     data as they are."""
     if data.name not in GENERATED:
         return data

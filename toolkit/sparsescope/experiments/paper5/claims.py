@@ -33,7 +33,7 @@ def _times(table: pd.DataFrame) -> Iterator[tuple[Case, list[dict[str, Any]]]]:
 
 
 def _wins(part: list[dict[str, Any]], name: str, rivals: tuple[str, ...]) -> tuple[int, int, str]:
-    """In how many rows a method was first, in how many somebody was, and the times of the last row as text.
+    """Number of rows in which a method was first, of those in which any was, and the times of the last row as text.
 
     A row whose repeated runs disagree on who was first is not counted.
     """

@@ -143,7 +143,7 @@ class Covariances(Kind):
         }
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-        """For solvers, and for the stop rule that needs predictions."""
+        """Reasons for solvers, and for the stop rule that needs predictions."""
         return {
             **super().impossible(problem, settings),
             ("stop", "held-out"): "Nothing is predicted here, so there is nothing to hold out.",

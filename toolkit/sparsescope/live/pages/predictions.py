@@ -134,7 +134,7 @@ class Predictions(Kind):
         return weights_of(problem, settings)
 
     def cross(self, problem: Any, settings: Settings) -> tuple[Any, list[str]]:
-        """From a problem whose model is a sequence."""
+        """The problem in place of one whose model is a sequence, and a notice."""
         return weights_of(problem, settings), [
             f"{settings['solver']} looks for weights W: the sequence of stages is not carried over. It begins at W = 0 "
             f"with the penalty {settings['penalty']} and λ/λ_max = {settings['lam_ratio']:.2g}"
@@ -154,7 +154,7 @@ class Predictions(Kind):
         return None if isinstance(source, tuple) else source.test
 
     def bound(self, problem: Any) -> bool:
-        """For a non-smooth loss on data that are too large for its linear programme."""
+        """Return whether λ_max is only a bound: for a non-smooth loss on data too large for its linear programme."""
         return bool(np.isfinite(problem.lam_max) and problem.lam_max_slack > SLACK)
 
     @property
@@ -198,7 +198,7 @@ class Predictions(Kind):
         return found
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-        """For losses, penalties and solvers.
+        """Reasons for losses, penalties and solvers.
 
         A loss or a penalty is tried as a sibling of ``problem``: it is possible if any solver takes that; when it is
         chosen and the present one does not, another takes over, with a notice.

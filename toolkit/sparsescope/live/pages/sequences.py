@@ -83,12 +83,12 @@ class Sequences(Predictions):
 
     # --------------------------------------------------------------------------------------------------- the problem
     def create(self, source: Any, settings: Settings) -> tuple[Any, list[str]]:
-        """On new data, with the chosen loss or (then ``settings`` are changed) one that fits."""
+        """The problem on new data, with the chosen loss or (then ``settings`` are changed) one that fits."""
         X, y = source if isinstance(source, tuple) else (source, None)
         return sequence_of(Problem(X, y, loss="squared", lam=1.0, intercept=settings[INTERCEPT.name]), settings)
 
     def cross(self, problem: Any, settings: Settings) -> tuple[Any, list[str]]:
-        """From a problem that looks for weights."""
+        """The problem in place of one that looks for weights, and notices."""
         made, notices = sequence_of(problem, settings)
         return made, [
             f"{settings['solver']} fits a sequence of models: it begins without the weights found so far. The penalty "
@@ -102,13 +102,13 @@ class Sequences(Predictions):
         return problem.with_(loss=st.make_part(settings, "loss"))
 
     def notices(self, problem: Any, solver: Any, old: Any, before: str) -> list[str]:
-        """That another loss begins a new sequence."""
+        """Return the notice that another loss begins a new sequence."""
         if old is None or old.kind != problem.kind or old.loss == problem.loss:
             return []
         return ["another loss begins a new sequence: the stages so far were fitted to the old one"]
 
     def bound(self, problem: Any) -> bool:
-        """There is no λ_max."""
+        """Return False: there is no λ_max."""
         return False
 
     def lam(self, settings: Mapping[str, Any], reference: float) -> float:
@@ -116,7 +116,7 @@ class Sequences(Predictions):
         return float(settings[RIDGE.name])
 
     def stop(self, name: str) -> Stop | None:
-        """No gap is known: in its place stands that F has settled."""
+        """Return the stop rule; without a known gap it is that F has settled."""
         return Settled(SETTLED) if name in ("precision", "gap") else super().stop(name)
 
     @property
@@ -141,7 +141,7 @@ class Sequences(Predictions):
         return made
 
     def impossible(self, problem: Any, settings: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-        """As for predictions, and the stop rule that needs a gap."""
+        """Reasons as for predictions, and for the stop rule that needs a gap."""
         return {**super().impossible(problem, settings), ("stop", "gap"): NO_GAP}
 
     def title(self, settings: Mapping[str, Any]) -> str:
@@ -171,7 +171,7 @@ class Sequences(Predictions):
         ]
 
     def solution(self, settings: Mapping[str, Any]) -> list[str]:
-        """So many stages at most: random features never end."""
+        """Lines that solve the problem, with a limit of the stages: random features never end."""
         return [
             f"solver = {st.part_text(settings, 'solver', 'solvers')}",
             f"result = ss.solve(problem, solver, tol={SETTLED!r}, max_iter={SNIPPET_STEPS})",

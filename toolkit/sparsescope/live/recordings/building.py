@@ -1,4 +1,4 @@
-"""From a trace to a recording: what was measured, thinned to what a page can show and a file may hold.
+"""Recording of a trace: the measurements, thinned to the resolution of a page and the size of a file.
 
 The parts are those of the messages to a live page (``live/protocol.md``): the problem, one frame with every event, and
 pictures of the weights at the events whose W the trace kept. Nothing between two of them is made up.
@@ -76,7 +76,7 @@ class Remembered:
         return f"feature {row}" if self.feature_names is None else str(self.feature_names[row])
 
     def facts(self) -> dict[str, Any]:
-        """Return the message ``problem``, with ``None`` for what only the problem knows."""
+        """Return the message ``problem``, with ``None`` for what a trace does not hold."""
         names, kind = self.feature_names, kinds.of_problem(self)
         return {
             "type": "problem", "kind": self.kind, "letters": list(kind.letters), "name": self.name or "your data",
@@ -168,7 +168,7 @@ def _so_far(values: np.ndarray, events: np.ndarray) -> np.ndarray:
 
 def _proved(trace: Any, size: int) -> dict[str, np.ndarray]:
     """Return the smallest objective and the largest certified lower bound of each segment up to each event: a page that
-    plays knows no more of F* than was known then."""
+    plays shows no more of F* than was known then."""
     segment = trace["segment"][:size].astype(int)
     best, lower = np.full(size, np.nan), np.full(size, np.nan)
     for s in range(int(segment[-1]) + 1):

@@ -19,7 +19,7 @@ RECORDED = {"text": "Recorded", "running": False}  # what a page says of its wor
 def page_recording(
     name: str, title: str, said: str, messages: list[Message], settings: Message, replayed: Sequence[str] = ()
 ) -> Message:
-    """Return the answer to a page that asks to be recorded: the ``text`` of a file, and a ``name`` for it.
+    """Return the answer to a request for a recording of a page: the ``text`` of a file, and a ``name`` for it.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ def _last_weights(trace: Trace) -> Any:
 
 
 def _check_objective(problem: Any, W: Any, b: Any, then: float) -> None:
-    """``BadRecording`` unless F at the kept weights is what the run said."""
+    """Raise ``BadRecording`` unless F at the kept weights is that of the run."""
     weights = W.toarray() if hasattr(W, "toarray") else np.asarray(W)
     now = problem.objective(weights) if b is None else problem.objective(weights, b)
     if not math.isclose(float(now), then, rel_tol=SAME_OBJECTIVE, abs_tol=SAME_OBJECTIVE * problem.least_scale):

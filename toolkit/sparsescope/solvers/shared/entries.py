@@ -126,7 +126,7 @@ class EntryState(State):
         self.measured, self.looked, self.loss = None, False, float("nan")
 
     def point(self, problem: Problem) -> tuple[float, float, int, int]:
-        """As of every state; the loss is not evaluated again where a step has done so."""
+        """Return loss, Ω and non-zeros; the loss is not evaluated again where a step has done so."""
         if self.loss != self.loss:
             return super().point(problem)
         return self.loss, *problem.regulariser.value(self.coef[: self.d])

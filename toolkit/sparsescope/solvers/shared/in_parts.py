@@ -52,7 +52,7 @@ def largest(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def _at_rank(values: np.ndarray, rank: int) -> Any:
-    """The value that ``rank`` − 1 others are above: a sorted sample says between which two it lies, or nearly so."""
+    """The value that ``rank`` − 1 others are above: a sorted sample gives two values around it, or nearly so."""
     while values.size > RANKED:
         sample = np.sort(values[:: values.size // SAMPLE])
         at = sample.size - rank * sample.size // values.size

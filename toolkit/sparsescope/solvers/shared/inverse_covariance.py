@@ -193,7 +193,7 @@ class CovarianceSolver(Solver):
     least_block: ClassVar[int] = 0  # features up to which small components are worked on as one
 
     def refuses(self, problem: Any) -> str | None:
-        """Nothing: every covariance problem can be solved."""
+        """Return ``None``: every covariance problem can be solved."""
         return None
 
     def init(self, problem: Any, W: Any = None, b: Any = None) -> CovarianceState:

@@ -131,17 +131,14 @@ class BlockPieces(RowPieces):
         out[:s] = flat[: s * out.shape[1]].reshape(s, -1)
 
     def value(self, W: np.ndarray) -> float:
-        """Ω(W)."""
         return float(penalty_sum(self._taken(W), self.penalty)[0])
 
     def gradient(self, W: np.ndarray, G: np.ndarray) -> None:
-        """G ← the gradient of F along the pieces; it holds that of the loss."""
         taken = self._taken(G)
         tangent_gradient(self._taken(W), taken, self.lam, self.penalty, 0, len(taken))
         self._put(taken, G)
 
     def damp(self, W: np.ndarray, H: np.ndarray, damping: float) -> None:
-        """Make the preconditioner M, and H ← damping·diag ∇²F; H holds the diagonal of the loss's Hessian."""
         taken, s = self._taken(H), self.rows.size
         self.metric, self.own = make_metric(taken.shape, H.dtype), make_metric(H[s:].shape, H.dtype)
         count = len(taken)
@@ -152,7 +149,6 @@ class BlockPieces(RowPieces):
         H[s:] = bias
 
     def hessian(self, W: np.ndarray, V: np.ndarray, damping: np.ndarray, out: np.ndarray) -> None:
-        """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the pieces."""
         taken, s = self._taken(out), self.rows.size
         weights, moved, count = self._taken(W), self._taken(V), len(taken)
         tangent_hessian(weights, moved, self.lam, self.penalty, count, self._taken(damping), 0, count, taken)
@@ -168,13 +164,11 @@ class BlockPieces(RowPieces):
         np.divide(R[s:], self.own.D, out=out[s:])
 
     def stop_at_zero(self, W: np.ndarray, D: np.ndarray) -> int:
-        """Let the vectors that W + D would carry through zero end there; returns their number."""
         taken = self._taken(D)
         stopped = int(stop_at_zero(self._taken(W), self.metric, 0, len(taken), taken))
         self._put(taken, D)
         return stopped
 
     def moved(self, W: np.ndarray, D: np.ndarray, step: float, out: np.ndarray) -> float:
-        """out = W + step·D; returns Ω of it."""
         np.add(W, step * D, out=out)
         return self.value(out)

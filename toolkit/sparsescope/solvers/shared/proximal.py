@@ -168,7 +168,7 @@ class ProximalState(State):
 
 
 def proximal_step(problem: Problem, state: ProximalState, beta: float, line_search: bool, growth: float) -> None:
-    """From V = W + β(W − W'): gradient, prox, and with line search the growth of K. The result is in coef and Z."""
+    """Step from V = W + β(W − W'): gradient, prox, and with line search the growth of K. Writes coef and Z."""
     n, (y, loss) = problem.n, problem.terms
     state.exchange()
     if state.extrapolates:  # Z is linear in W; the array of the older scores is free for those of V

@@ -103,7 +103,7 @@ class SequenceSolver(Solver):
         return SequenceState(problem)
 
     def warm_start_from(self, problem: Any, state: Any) -> SequenceState:
-        """From the predictions of another sequence, if they are of the same loss; else from none."""
+        """Begin with the predictions of another sequence, if they are of the same loss; else with none."""
         if not isinstance(state, SequenceState) or state.loss != problem.loss:
             return SequenceState(problem)
         return SequenceState(problem).follow(state)
