@@ -63,23 +63,28 @@ def value(loss: Any, kind: str, m: int) -> str:
     return "is finite and never below its least, −conjugate(0)"
 
 
-def gradient(loss: Any, kind: str, m: int) -> str:
-    """∇ℓ is the derivative of ℓ."""
+def _by_differences(loss: Any, kind: str, m: int, given: Any, name: str, of: str, tol: float) -> None:
+    """Compare the entries that a loss gives with differences of its value or of its gradient."""
     compared = 0
     for z, y in samples(m, kind):
-        g = grad(loss, z, y)
+        entries = given(z, y)
         for k in range(m):
-            found = away_from_kinks(along(loss, y), z, k, 1e-5, 1e-7)
+            found = away_from_kinks(along(loss, y, None if of == "value" else k), z, k, 1e-5, 0.1 * tol)
             if found is None:
                 continue
             compared += 1
-            if not abs(found - g[k]) <= 1e-6 * max(1.0, abs(g[k])):
+            if not abs(found - entries[k]) <= tol * max(1.0, abs(entries[k])):
                 raise Fault(
-                    f"entry {k} of your gradient is {shown(g[k])}, and differences of the value give {shown(found)} "
+                    f"{name.format(k)} is {shown(entries[k])}, and differences of the {of} give {shown(found)} "
                     f"{at(z, y)}"
                 )
     if compared <= 30 * m:
-        raise Fault(f"your value has kinks: only {compared} of {40 * m} differences settle")
+        raise Fault(f"your {of} has kinks: only {compared} of {40 * m} differences settle")
+
+
+def gradient(loss: Any, kind: str, m: int) -> str:
+    """∇ℓ is the derivative of ℓ."""
+    _by_differences(loss, kind, m, lambda z, y: grad(loss, z, y), "entry {} of your gradient", "value", 1e-6)
     return "is the derivative of the value"
 
 
@@ -114,22 +119,13 @@ def adding(loss: Any, kind: str, m: int) -> str:
 
 def second(loss: Any, kind: str, m: int) -> str:
     """The diagonal of ∇²ℓ is the derivative of ∇ℓ."""
-    compared = 0
-    for z, y in samples(m, kind):
+
+    def diagonal(z: np.ndarray, y: Any) -> np.ndarray:
         h = np.zeros(m)
         loss.derivatives(z, y, 1.0, np.zeros(m), h, np.empty(m))
-        for k in range(m):
-            found = away_from_kinks(along(loss, y, k), z, k, 1e-5, 1e-6)
-            if found is None:
-                continue
-            compared += 1
-            if not abs(found - h[k]) <= 1e-5 * max(1.0, abs(h[k])):
-                raise Fault(
-                    f"second derivative {k} of your derivatives is {shown(h[k])}, and differences of the gradient give "
-                    f"{shown(found)} {at(z, y)}"
-                )
-    if compared <= 30 * m:
-        raise Fault(f"your gradient has kinks: only {compared} of {40 * m} differences settle")
+        return h
+
+    _by_differences(loss, kind, m, diagonal, "second derivative {} of your derivatives", "gradient", 1e-5)
     return "are the derivatives of the gradient"
 
 
