@@ -59,7 +59,7 @@ class Settings:
         if self.seconds is not None:
             changed |= {name: self.seconds * getattr(base, name) / base.seconds for name in in_proportion}
             changed["seconds"] = self.seconds
-        made: Limits = replace(base, **changed)
+        made: Limits = replace(base, **changed) if changed else base
         return made
 
 
