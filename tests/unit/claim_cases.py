@@ -1,11 +1,13 @@
-"""Helpers of the tests of the papers' claims: the verdict on one claim, and the check of one of its cases."""
+"""Helpers of the tests of the papers' claims: the verdict on one claim, and the tests of its cases."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from sparsescope.experiments.verdicts import DISAGREE, HOLDS, OPEN, Verdict, judge
+import pytest
+
+from sparsescope.experiments.verdicts import DISAGREE, FAILS, HOLDS, OPEN, Verdict, judge
 
 
 def verdict(paper: Any, name: str, tables: Any) -> Verdict:
@@ -19,6 +21,20 @@ def check_case(paper: Any, cases: Mapping[str, tuple[Any, ...]], name: str, plac
     found = verdict(paper, name, cases[name][place])
     assert found.word == word, [f.numbers for f in found.findings]
     assert all(f.numbers for f in found.findings)
+
+
+def claim_tests(paper: Any, cases: Mapping[str, tuple[Any, ...]]) -> tuple[Callable[[], None], Callable[..., None]]:
+    """Two tests: every claim of the paper has its cases, and their tables let it hold, fail and stay open."""
+
+    def test_every_claim_has_its_cases() -> None:
+        assert {c.name for c in paper.claims} == set(cases)
+
+    @pytest.mark.parametrize("name", cases)
+    @pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
+    def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
+        check_case(paper, cases, name, place, word)
+
+    return test_every_claim_has_its_cases, test_a_claim_can_hold_fail_and_stay_open
 
 
 def check_repeats(paper: Any, cases: Mapping[str, tuple[Any, ...]], name: str) -> None:

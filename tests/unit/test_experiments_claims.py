@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import check_case, check_repeats, verdict
+from claim_cases import check_repeats, claim_tests, verdict
 from paper1_tables import (
     BEST,
     BEST_ROWS,
@@ -80,14 +80,7 @@ def claim(name: str) -> Claim:
     return next(c for c in PAPER.claims if c.name == name)
 
 
-def test_every_claim_has_its_cases() -> None:
-    assert {c.name for c in PAPER.claims} == set(CASES)
-
-
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
-def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
-    check_case(PAPER, CASES, name, place, word)
+test_every_claim_has_its_cases, test_a_claim_can_hold_fail_and_stay_open = claim_tests(PAPER, CASES)
 
 
 @pytest.mark.parametrize("name", CASES)

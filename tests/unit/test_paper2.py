@@ -10,7 +10,6 @@ import claim_cases
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import check_case
 
 import sparsescope as ss
 from sparsescope.experiments import Settings, load_paper, output
@@ -19,7 +18,6 @@ from sparsescope.experiments.paper2 import figures, protocol, samples, side_by_s
 from sparsescope.experiments.paper2.protocol import CALIBRATED, LINEAR, LOGISTIC, RAW, STAGEWISE, SVM, VW
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Report
-from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN
 
 PAPER = load_paper(2)
 
@@ -222,14 +220,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
-def test_every_claim_has_its_cases() -> None:
-    assert {c.name for c in PAPER.claims} == set(CASES)
-
-
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
-def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
-    check_case(PAPER, CASES, name, place, word)
+test_every_claim_has_its_cases, test_a_claim_can_hold_fail_and_stay_open = claim_cases.claim_tests(PAPER, CASES)
 
 
 @pytest.mark.parametrize("name", ["linear-tradeoff", "small-stages", "ten-times", "text-slower"])

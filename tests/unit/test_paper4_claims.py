@@ -16,7 +16,7 @@ from sparsescope.experiments.paper4 import claims, figures, protocol
 from sparsescope.experiments.paper4.models import tables12
 from sparsescope.experiments.paper4.protocol import MULTI, ONE_L1, ONE_LOGISTIC, ONE_SVM, PD, POST, VW
 from sparsescope.experiments.paper4.sparsity import choose, table3
-from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN
+from sparsescope.experiments.verdicts import OPEN
 
 PAPER = load_paper(4)
 ABSENT = where(chosen=False)()
@@ -52,14 +52,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
 verdict = partial(claim_cases.verdict, PAPER)
 
 
-def test_every_claim_has_its_cases() -> None:
-    assert {c.name for c in PAPER.claims} == set(CASES)
-
-
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize(("place", "word"), [(0, HOLDS), (1, FAILS), (2, OPEN)], ids=["holds", "fails", "open"])
-def test_a_claim_can_hold_fail_and_stay_open(name: str, place: int, word: str) -> None:
-    claim_cases.check_case(PAPER, CASES, name, place, word)
+test_every_claim_has_its_cases, test_a_claim_can_hold_fail_and_stay_open = claim_cases.claim_tests(PAPER, CASES)
 
 
 @pytest.mark.parametrize("name", ["train-l1", "train-logistic", "train-time", "predict-time", "search"])

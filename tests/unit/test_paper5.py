@@ -10,7 +10,6 @@ import claim_cases
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import check_case
 from paper3_tables import where
 
 from sparsescope.experiments import Settings, load_paper, output
@@ -19,7 +18,6 @@ from sparsescope.experiments.paper5 import figures, protocol, samples
 from sparsescope.experiments.paper5.covariances import with_optimum
 from sparsescope.experiments.paper5.protocol import FISTA, GLMNET, LHAC, QUIC
 from sparsescope.experiments.progress import Report
-from sparsescope.experiments.verdicts import FAILS, HOLDS, OPEN
 
 PAPER = load_paper(5)
 
@@ -77,14 +75,7 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
 }  # fmt: skip
 
 
-def test_every_claim_has_its_cases() -> None:
-    assert {c.name for c in PAPER.claims} == set(CASES)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_claim_can_hold_fail_and_stay_open(name: str) -> None:
-    for place, word in enumerate((HOLDS, FAILS, OPEN)):
-        check_case(PAPER, CASES, name, place, word)
+test_every_claim_has_its_cases, test_a_claim_can_hold_fail_and_stay_open = claim_cases.claim_tests(PAPER, CASES)
 
 
 @pytest.mark.parametrize("name", ["lhac-fastest", "fista-early", "fista-late", "margin-grows"])

@@ -82,16 +82,8 @@ def make_extreme(
         exponent of the law of labels, 0 (all alike) to 3.
     noise
         share of documents whose words belong to another label than the first of the document.
-    test_size
-        share of the documents set aside for test.
-    seed
-        of all random numbers.
-    scale
-        as for :func:`sparsescope.datasets.load`; the default (log-tfidf) gives tf-idf weights with unit rows.
-    dtype
-        ``"float64"`` or ``"float32"``.
-    name
-        name of the data set.
+    test_size, seed, scale, dtype, name
+        as for :func:`sparsescope.datasets.make_text`.
 
     Returns
     -------
