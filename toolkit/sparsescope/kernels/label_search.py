@@ -158,7 +158,7 @@ def search(samples, i, rows, parts, q, draws, threshold, s):  # type: ignore[no-
 
 @small
 def above(scores, begin, end, bar):  # type: ignore[no-untyped-def]
-    """How many of the scores begin…end are above a bar."""
+    """Count the scores begin…end that are above a bar."""
     found = 0
     for k in range(np.uintp(begin), np.uintp(end)):
         found += scores[k] > bar

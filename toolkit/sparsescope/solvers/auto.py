@@ -66,7 +66,7 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
 
 
 def _choose(problem: Any, anywhere: bool) -> tuple[Solver, str]:
-    """As :func:`choose`, of a problem that was not asked about before."""
+    """Choose as :func:`choose` does, for a problem without a choice yet."""
     if not problem.samples:
         return solvers.create("quic"), (
             "a sparse inverse covariance: Newton steps on the entries in use, the fastest measured at every accuracy"
