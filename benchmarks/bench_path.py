@@ -38,7 +38,7 @@ NAME = "path"
 LAMS = 50
 LEVELS = (1e-2, 1e-4, 1e-6)
 REFERENCE = 1e-8  # relative gap of the optima
-OURS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+OURS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 PEERS = {
     "glmnet": (1e-3, 1e-5, 1e-7, 1e-9, 1e-11),
     "adelie": (1e-3, 1e-5, 1e-7, 1e-9, 1e-11),

@@ -12,7 +12,8 @@ repeat:
         the first change of a sign (this project's addition; cg_steps = 0 leaves them out)
     W ← W + αδ by Armijo's rule
 A working set is solved well enough where the largest violation that the first sweep meets is a share of M, or, once M
-is small, where the gap that it stands for (2·violation·Σ|w|) is the one at which the run will stop.
+is small, where the gap that it stands for (2·violation·Σ|w|) is some times the one at which the run will stop: that of
+the first sweep overstates what the iteration leaves. How many times is learnt from the certificates.
 A step on entry (j, k) costs nnz(column j), and m times as much if it moves. C takes n·m² numbers.
 """
 
@@ -35,6 +36,9 @@ FORCING = 0.1  # sweeps end when the violations of the model add up to this shar
 NEAR = 0.2  # entries whose slope is within this share of their threshold may join a working set
 LEAST_JOINING, JOINING = 500, 2
 STRICTER = 0.3  # factor of the violation to be reached, after a certificate that it did not suffice for
+# The first sweep of an iteration may meet so many times the violation that the goal stands for; fewer after a
+# certificate that did not suffice, more with the next λ. Such a certificate costs little: it is the next look.
+LENIENCE, LESS_LENIENT, MORE_LENIENT, MOST_LENIENCE = 4.0, 0.5, 2.0, 64.0
 FEW_SWEEPS = 6  # after which conjugate gradients are worth a try
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before conjugate gradients
 # Conjugate gradients end when their residual has fallen to this share, or to what is to be reached and half as much.
@@ -47,7 +51,7 @@ class NewGLMNETState(EntryState):
     generator of orders."""
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
-        self.strict = 1.0
+        self.strict, self.lenience = 1.0, LENIENCE / MORE_LENIENT
         super().__init__(problem, coef)
         self.model = ExactModel(problem)
         self.seed = 1
@@ -56,7 +60,9 @@ class NewGLMNETState(EntryState):
         super().forget(problem)
         self.part: Entries | None = None  # the working set
         self.steps_here = 0
-        self.floor = 0.0
+        self.floor, self.by_goal = 0.0, False  # by_goal: the floor stands for the gap at which the run will stop
+        self.strict = min(1.0, self.strict / STRICTER)
+        self.lenience = min(MORE_LENIENT * self.lenience, MOST_LENIENCE)
 
 
 @settings
@@ -123,7 +129,8 @@ class NewGLMNET(EntrySolver):
                 model.conjugate(problem, part, new, self.cg_steps, share, report)
         taken = self.finish(problem, state, part, new)
         state.steps_here += 1
-        state.ready = bool(report[TOP] <= state.floor or not taken or state.steps_here >= MOST_STEPS)
+        enough = state.floor * (state.lenience if state.by_goal else 1.0)
+        state.ready = bool(report[TOP] <= enough or not taken or state.steps_here >= MOST_STEPS)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
 
     def _part(self, problem: Problem, state: NewGLMNETState) -> Entries:
@@ -131,6 +138,8 @@ class NewGLMNET(EntrySolver):
         if state.part is not None and not state.ready:
             state.part.w = state.coef.ravel()[state.part.at]
             return state.part
+        if state.part is not None and state.by_goal:  # no certificate ended the run
+            state.lenience = max(1.0, LESS_LENIENT * state.lenience)
         state.look(problem)
         used = state.coef.ravel() != 0.0
         used[state.d * problem.m :] = True
@@ -157,10 +166,11 @@ class NewGLMNET(EntrySolver):
         """The violation at which this working set is left."""
         part = state.part
         assert part is not None
-        share = LEAVE * top
+        share, state.by_goal = LEAVE * top, False
         size = float(np.abs(part.w).sum())
         if not (state.aim and size) or (top > NEAR * float(part.t.max()) and part.at.size < state.coef.size):
             return share
+        state.by_goal = True
         omega = part.omega(part.w)
         least = state.strict * state.aim * (state.loss + omega) / (2.0 * size)
         if top <= least:  # and yet there was no stop
