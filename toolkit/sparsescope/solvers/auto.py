@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -50,23 +49,11 @@ MANY = 10_000  # entries of W from which on sparse weights pay
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
 
-# The solver of a problem is asked for with every event.
-_chosen: WeakKeyDictionary[Any, dict[bool, tuple[Solver, str]]] = WeakKeyDictionary()
-
-
 def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     """The solver for a problem and the reason; ``anywhere``: one that can begin at given weights.
 
     Raises ``ValueError`` if no registered solver can solve it.
     """
-    known = _chosen.setdefault(problem, {})
-    if anywhere not in known:
-        known[anywhere] = _choose(problem, anywhere)
-    return known[anywhere]
-
-
-def _choose(problem: Any, anywhere: bool) -> tuple[Solver, str]:
-    """Choose as :func:`choose` does, for a problem without a choice yet."""
     if not problem.samples:
         return solvers.create("quic"), (
             "a sparse inverse covariance: Newton steps on the entries in use, the fastest measured at every accuracy"

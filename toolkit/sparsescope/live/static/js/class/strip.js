@@ -38,7 +38,7 @@ class Strip {
       this.refuse = (text) => this.answering.refuse(text);
       this.panel.replaceChildren(this.watch, this.answering.element);
     }
-    this.offer(state.show);
+    if (this.offer(state.show)) this.open(true);
     this.answering.take(state);
     const open = this.answering.open;
     setText(this.fold, open ? `Class: ${open === 1 ? "a question" : `${open} questions`} for you` : "Class");
@@ -46,9 +46,11 @@ class Strip {
     this.asked = open;
   }
 
-  /** A run that is shown can be watched, unless it is this page's own. */
+  /** A run that is shown can be watched, unless it is this page's own; returns whether this is new. */
   offer({ on, mine, watching }) {
-    show(this.watch, on && !mine && !watching);
+    const offered = on && !mine && !watching, fresh = offered && this.watch.hidden;
+    show(this.watch, offered);
+    return fresh;
   }
 
   teacher(state) {
