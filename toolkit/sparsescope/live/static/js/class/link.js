@@ -55,9 +55,10 @@ export class ClassLink {
     if ((always || rejoin !== this.rejoin) && this.say({ type: "hello", page: this.page, rejoin })) this.rejoin = rejoin;
   }
 
-  /** Send a message; whether it could be sent. */
+  /** Send a message; whether it could be sent. The server first hears which explorer this tab has by now. */
   say(message) {
     if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    if (message.type !== "hello") this.lookForExplorer();
     this.socket.send(JSON.stringify(message));
     return true;
   }
