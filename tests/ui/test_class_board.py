@@ -14,7 +14,10 @@ NASTY = "<img src=x onerror=\"document.title='hacked'\"> Why?"
 LATE = 120_000  # ms
 # The link to the class looks from time to time whether its tab has another explorer; on this page it never does, as on
 # one where somebody presses a button before the first look.
-NO_LOOK = "const every = setInterval; window.setInterval = (call, ms, ...more) => ms === 700 ? 0 : every(call, ms, ...more)"
+NO_LOOK = """
+const every = setInterval;
+window.setInterval = (call, ms, ...more) => (ms === 700 ? 0 : every(call, ms, ...more));
+"""
 NEVER_WIDER = "document.documentElement.scrollWidth <= innerWidth"
 
 
