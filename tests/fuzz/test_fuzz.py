@@ -23,7 +23,7 @@ from doors import doors
 from hypothesis import HealthCheck, Phase, given
 
 CORPUS = Path(__file__).with_name("corpus.json")
-SECONDS = float(os.environ.get("SPARSESCOPE_FUZZ_SECONDS", "20"))
+SECONDS = float(os.environ.get("SPARSESCOPE_FUZZ_SECONDS", "10"))
 SEED = int(os.environ.get("SPARSESCOPE_FUZZ_SEED", "0"))
 BATCH = 100
 NAMES = (

@@ -101,7 +101,10 @@ def check(problem: ss.Problem, found: ss.Path, tol: float, against: str | None =
         assert found.objective[k] == pytest.approx(certificate.objective, rel=1e-9)
         if at.loss.smooth:  # else the solver's own dual point proves more than the gradients that are taken here
             # The best dual value seen at this λ: no worse than that of the weights alone, and a bound of the optimum.
-            assert found.gap[k] <= certificate.gap + 1e-9 * found.objective[k]
+            # With sparse data no better point is looked for (local_scaling.py) where the goal is met without one.
+            enough = tol if at.design.is_sparse else 0.0
+            allowed = max(certificate.gap, enough * at.scale(found.objective[k]))
+            assert found.gap[k] <= allowed + 1e-9 * found.objective[k]
         assert -1e-12 <= found.relative_gap[k] <= tol
         V = dense(W)
         assert (found.nonzero_rows[k], found.nonzero_entries[k]) == (V.any(axis=1).sum(), np.count_nonzero(V))

@@ -175,6 +175,12 @@ def conjugate_bounds(loss: Any, kind: str, m: int) -> str:
                         f"your {name} is {shown(found)}, {shown(least - found)} below ⟨z, u⟩ − ℓ(z) for "
                         f"u = {shown(scale * u)}, {at(z, y)}: gaps would be too small"
                     )
+            quick = loss.gradient_conjugate(other, u, y, scale, np.full((2, other.size), np.nan))
+            if not abs(quick - exact) <= 1e-10 * (1 + abs(exact)):
+                raise Fault(
+                    f"your gradient_conjugate is {shown(quick)}, and scaled_conjugate {shown(exact)}, at "
+                    f"{shown(scale)} times the gradient {shown(u)}, {at(other, y)}"
+                )
             if not bound >= exact - 1e-10 * (1 + abs(exact)):
                 raise Fault(
                     f"your conjugate is {shown(exact - bound)} below scaled_conjugate for u = {shown(scale * u)}, "

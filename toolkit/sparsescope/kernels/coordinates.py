@@ -17,6 +17,7 @@ from .memory import lone_row
 # Of a report: sweeps, coordinates looked at, flops, violation of the last sweep, largest violation in the first one.
 SWEEPS, STEPS, FLOPS, LEFT, TOP = range(5)
 REPORT = 5
+TOGETHER = 128  # samples whose scores are bent together
 LEAST_CURVATURE = 1e-12  # added to the diagonal: an empty column has none
 # Of a walk: sweeps done, place in the present one, places that count or moved ones, seed of the order; and the sums of
 # the sweep so far, its largest violation, that of the sweep before, and the sum of the first sweep.
@@ -127,16 +128,17 @@ def lowrank_descent(Q, Qhat, gamma, diagonal, g, w, t, ridge, new, sweeps, share
 
 
 # --------------------------------------------------------------------------------------------------- the exact Hessian
+# C and R may lie class after class (in Fortran's order): dense columns then add to consecutive numbers.
 @kernel
-def sample_hessians(Z, Y, loss, scale, C):
-    """C_i = scale·∇²ℓ(z_i, y_i). Z (n, m), C (n, m, m)."""
+def sample_hessians(Z, U, Y, loss, scale, first, last, C):
+    """C_i = scale·∇²ℓ(z_i, y_i) for the samples first…last, with gradients U. Z, U (n, m), C (n, m, m)."""
     m = Z.shape[1]
     e = np.zeros(m)
     out = lone_row(m)
-    for i in range(Z.shape[0]):
+    for i in range(first, last):
         for k in range(m):
             e[k] = 1.0
-            loss.hessian_product(Z[i], Y[i], e, out)
+            loss.hessian_product_from(Z[i], U[i], Y[i], e, out)
             e[k] = 0.0
             for q in range(m):
                 C[i, k, q] = scale * out[q]
@@ -166,10 +168,11 @@ def bend(columns, j, k, z, C, R):  # type: ignore[no-untyped-def]
     """R_i += z·x_ij·C_i e_k for the samples of column j; returns how many there are."""
     m = R.shape[1]
     start, stop = columns.start(j), columns.stop(j)
-    if m == 1:
-        for p in range(start, stop):
-            i = columns.row(p, j)
-            R[i, 0] += z * columns.entry(p, j) * C[i, 0, 0]
+    if m == 1 or R.flags.f_contiguous:
+        for q in range(m):
+            for p in range(start, stop):
+                i = columns.row(p, j)
+                R[i, q] += z * columns.entry(p, j) * C[i, k, q]
     else:
         for p in range(start, stop):
             i = columns.row(p, j)
@@ -271,10 +274,38 @@ def conjugate_residuals(columns, ones, rows, classes, t, ridge, C, R, new, first
     return rho
 
 
+@helper
+def _bend_classes(C, E, first, last, curve):  # type: ignore[no-untyped-def]
+    """The same where C and E lie class after class: some samples at a time, as many as stay near the processor, and one
+    triangle of C, which is symmetric."""
+    m = E.shape[1]
+    held = np.empty((m, TOGETHER))
+    bent = np.empty((m, TOGETHER))
+    for begin in range(first, last, TOGETHER):
+        size = min(TOGETHER, last - begin)
+        for k in range(m):
+            for i in range(size):
+                held[k, i] = E[begin + i, k]
+                bent[k, i] = C[begin + i, k, k] * held[k, i]
+        for k in range(m):
+            for q in range(k):
+                for i in range(size):
+                    bent[k, i] += C[begin + i, q, k] * held[q, i]
+                    bent[q, i] += C[begin + i, q, k] * held[k, i]
+        for k in range(m):
+            for i in range(size):  # apart from the next loop, which may or may not be known to write elsewhere
+                curve += bent[k, i] * held[k, i]
+            for i in range(size):
+                E[begin + i, k] = bent[k, i]
+    return curve
+
+
 @kernel
 def bend_scores(C, E, first, last, curve):
     """E_i ← C_i E_i for the samples first…last; returns ``curve`` and their share of ⟨E, CE⟩."""
     m = E.shape[1]
+    if E.flags.f_contiguous and m > 1:
+        return _bend_classes(C, E, first, last, curve)
     row = lone_row(m)
     for i in range(first, last):
         for k in range(m):

@@ -39,6 +39,18 @@ def conjugate_sum(Z, U, scale, Y, loss):
 
 
 @kernel
+def gradient_conjugate_sum(Z, U, scale, kept, Y, loss):
+    """The same where the rows of U are these gradients to the last digits; row i is scaled by kept_i, too. Z, U (n, m),
+    kept (n,), or (1,) if it is the same for all."""
+    total = 0.0
+    work = lone_rows(3, U.shape[1])  # two for a loss, one more for a weighted one
+    for i in range(U.shape[0]):
+        share = kept[i] if kept.size > 1 else kept[0]
+        total += loss.gradient_conjugate(Z[i], U[i], Y[i], scale * share, work)
+    return total
+
+
+@kernel
 def repaired_conjugate_sum(Z, U, scale, Y, loss):
     """The same for the rows that :func:`repair_dual` made of these gradients."""
     total = 0.0
@@ -52,6 +64,18 @@ def repaired_conjugate_sum(Z, U, scale, Y, loss):
 def repair_dual(U, Y, loss):
     """Change the rows of U inside the domain of ℓ* so that every column sums to zero. U (n, m)."""
     loss.repair(U, Y)
+
+
+@kernel
+def largest_shares(columns, features, levels, lam, lost):
+    """lost_i ← the largest of lost_i and 1 − λ/level over these features of sample i. features, levels (s,); lost (n,)
+    float64."""
+    for a in range(features.size):
+        j = features[a]
+        share = 1.0 - lam / levels[a]
+        for p in range(columns.start(j), columns.stop(j)):
+            i = columns.row(p, j)
+            lost[i] = max(lost[i], share)
 
 
 @kernel

@@ -34,8 +34,9 @@ class Loss(LossFacts, RowFunctions):
     ``repair(U, Y)``                       changes the rows of U within the domain to Σ_i u_i = 0 (intercepts)
     =====================================  =================================================================
 
-    Four more have a default, which a loss replaces by a faster form: ``is_inactive``, ``hessian_diag``,
-    ``hessian_product_from`` and ``update_scores``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample. Sample
+    Five more have a default, which a loss replaces by a faster form: ``gradient_conjugate`` for certificates, and
+    ``is_inactive``, ``hessian_diag``, ``hessian_product_from`` and ``update_scores``, for solvers that keep
+    u_i = ∇ℓ(z_i, y_i) of every sample. Sample
     weights need no code in a loss (see :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair``
     depends on the size of the domain: then it also defines ``repair_weighted``.
 
@@ -203,6 +204,31 @@ class Loss(LossFacts, RowFunctions):
         for r in range(u.size):
             row[r] = scale * u[r]
         return self.conjugate(row, y)
+
+    def gradient_conjugate(self, z, u, y, scale, work):  # type: ignore[no-untyped-def]
+        """Evaluate :meth:`scaled_conjugate` for a row u that is ∇ℓ(z, y) to the last digits, not a solver's own one.
+
+        A loss replaces it where z makes that faster. Certificates along a run spend most of their time in it.
+
+        Parameters
+        ----------
+        z
+            scores (m,).
+        u
+            gradient (m,) at these scores.
+        y
+            target.
+        scale
+            factor in [0, 1].
+        work
+            scratch array (2, m).
+
+        Returns
+        -------
+        float
+            the value.
+        """
+        return self.scaled_conjugate(z, u, y, scale, work)
 
     def repaired_conjugate(self, z, u, y, scale, work):  # type: ignore[no-untyped-def]
         """Evaluate :meth:`scaled_conjugate` for a row u that was ∇ℓ(z, y) before :meth:`repair` changed it.

@@ -124,6 +124,27 @@ class Logistic(Loss):
                 total -= self.margin * u[r]
         return total if abs(mass - 1.0) <= DOMAIN_SLACK else np.inf
 
+    def gradient_conjugate(self, z, u, y, scale, work):
+        # Off the class y, q = s·p and log p_r = z_r + μ − L, where the largest p tells L: two logarithms a sample.
+        best = np.uintp(y)
+        top = z[y] - self.margin
+        for r in range(u.size):
+            if z[r] > top and r != y:
+                top = z[r]
+                best = np.uintp(r)
+        below = 0.0
+        rest = 0.0
+        for r in range(u.size):
+            if r != y:
+                below += u[r] * (z[r] - top)
+                rest += u[r]
+        own = 1.0 + scale * u[y]
+        total = own * np.log(own) if own > 0.0 else 0.0
+        if scale > 0.0:
+            of_top = np.log(scale * (u[best] + (1.0 if best == y else 0.0)))
+            total += scale * (below + rest * (of_top - self.margin))
+        return total
+
     def repair(self, U, Y):
         repair_flows(U, Y)
 

@@ -86,6 +86,12 @@ class WeightedLoss(Loss):
             own[r] = u[r] / self.weights[y]
         return self.weights[y] * self.base.scaled_conjugate(z, own, self.targets[y], scale, work[:2])
 
+    def gradient_conjugate(self, z, u, y, scale, work):
+        own = work[2]
+        for r in range(u.size):
+            own[r] = u[r] / self.weights[y]
+        return self.weights[y] * self.base.gradient_conjugate(z, own, self.targets[y], scale, work[:2])
+
     def repaired_conjugate(self, z, u, y, scale, work):
         own = work[2]
         for r in range(u.size):

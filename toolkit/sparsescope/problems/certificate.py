@@ -10,7 +10,14 @@ import numpy as np
 from ..inputs.columns import BLOCK, streamed
 from ..inputs.design import Design
 from ..inputs.partitioned import PartitionedDesign
-from ..kernels.rows import conjugate_sum, loss_gradient, loss_sum, repair_dual, repaired_conjugate_sum
+from ..kernels.rows import (
+    conjugate_sum,
+    gradient_conjugate_sum,
+    loss_gradient,
+    loss_sum,
+    repair_dual,
+    repaired_conjugate_sum,
+)
 from ..pauses import even_parts, pause
 from .base import Certificate
 from .free_duals import FreeFit
@@ -19,6 +26,7 @@ from .regulariser import Regulariser
 from .screened_gradient import ScreenedGradient, used_rows
 
 PART = 200_000  # entries of a gradient that are looked at between two pauses: one to four milliseconds
+ALIKE = np.ones(1)  # no sample is scaled apart
 
 
 class PenalisedLoss(Protocol):
@@ -76,6 +84,8 @@ class Workspace:
         self.dual_levels = np.full(problem.d if levels else 0, np.nan)
         self.scale = 1.0
         self.gap = np.nan  # of the point and this dual point
+        self.own = False  # whether U is a solver's own dual point
+        self.goal = 0.0  # relative gap that suffices: no better dual point is looked for then
         self.block = np.empty((0, problem.m))
         self.free: FreeFit | None = None  # of entries without penalty
         self.local: LocalScaling | None = None
@@ -111,6 +121,14 @@ class Workspace:
         if not double:
             return self._double_gradients(problem)
         return problem.design.rmatmul_blocks(self.U if U is None else U, self.block)
+
+    def conjugates(self, problem: PenalisedLoss, Z: np.ndarray, scale: float, refitted: bool = False) -> float:
+        """Return Σ_i ℓ*(scale·u_i) of the dual rows; ``refitted``: they are the gradients of a fit of what is free."""
+        if problem.intercept and not refitted:
+            return float(repaired_conjugate_sum(Z, self.U, scale, *problem.terms))
+        if self.own or refitted:
+            return float(conjugate_sum(Z, self.U, scale, *problem.terms))
+        return float(gradient_conjugate_sum(Z, self.U, scale, ALIKE, *problem.terms))
 
     def pieces(
         self, problem: PenalisedLoss, U: np.ndarray, rows: np.ndarray | None
@@ -231,15 +249,14 @@ def certify(
         fitted, top, conjugate, rows = _repaired(problem, Z, work, free, local)
     elif work.levels is not None:
         work.dual_levels[:] = work.levels
-    scale = min(1.0, lam / top) if top > 0.0 else 1.0
-    work.scale = scale
+    work.scale = scale = min(1.0, lam / top) if top > 0.0 else 1.0
     at = Z if fitted is None else fitted
-    conjugates: Any = repaired_conjugate_sum if problem.intercept and fitted is None else conjugate_sum
-    dual = -conjugates(at, work.U, scale, *problem.terms) / n - lam * conjugate
+    dual = -work.conjugates(problem, at, scale, fitted is not None) / n - lam * conjugate
     require_finite(weights=W, intercepts=coef[d:], scores=Z, duals=work.U)
     objective = loss + lam * omega
     work.gap = gap = objective - dual
-    if local is not None and top > lam and gap <= WORTH_TRYING * problem.scale(objective):
+    size = problem.scale(objective)
+    if local is not None and top > lam and work.goal * size < gap <= WORTH_TRYING * size:
         dual = max(dual, local.dual(problem, Z, work, top, rows))
         gap = objective - dual
     return Certificate(
@@ -248,7 +265,7 @@ def certify(
         penalty=omega,
         dual=dual,
         gap=gap,
-        relative_gap=gap / problem.scale(objective),
+        relative_gap=gap / size,
         violation=worst,
         violation_sum=float(violation.sum()),
         paper_violation=float(paper.max()),
@@ -268,6 +285,7 @@ def _looked(
 ) -> tuple[float, float, np.ndarray | None, Iterator[tuple[int, int, np.ndarray]], bool]:
     """Write U; returns the mean loss, the unit, rows (``None``: all) and pieces of XᵀU, and whether the levels of all
     rows are to be known from here on."""
+    work.own = False
     if known is not None:
         work.U[:] = known.U
         pause()
@@ -275,7 +293,8 @@ def _looked(
         cuts = [(0, size)] if problem.regulariser.needs_all_rows else even_parts(size, m, PART)
         pieces = ((start, stop, known.G[start:stop]) for start, stop in cuts)
         return known.loss, known.unit, known.rows, pieces, False
-    if dual_rows is not None and dual_rows(work.U):
+    work.own = dual_rows is not None and dual_rows(work.U)
+    if work.own:
         loss = loss_sum(Z, *problem.terms) / problem.n
     else:
         loss = loss_gradient(Z, *problem.terms, work.U) / problem.n

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.rows import repair_dual, repaired_conjugate_sum
-from ..pauses import parts_of
+from ..kernels.rows import gradient_conjugate_sum, largest_shares, repair_dual, repaired_conjugate_sum
+from ..pauses import parts_of, pause
 
 # Largest relative gap of the point scaled as a whole: far from the solution many levels are too large.
 WORTH_TRYING = 0.05
-ENTRIES = 50_000  # of X that are looked at together
+ENTRIES = 1_000_000  # of X that are looked at between two pauses
 LARGEST_SHARE = 0.7  # of what scaling as a whole takes: samples that lose more on average make a second look not pay
 
 
@@ -57,11 +57,9 @@ class LocalScaling:
         every = matrix.indptr[above + 1] - matrix.indptr[above]
         lost = np.zeros(problem.n)
         for first, last in parts_of(every, ENTRIES):
-            lengths, starts = every[first:last], matrix.indptr[above[first:last]]
-            ends = np.cumsum(lengths)
-            places = np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - (ends - lengths), lengths)
-            shares = 1.0 - problem.lam / levels[high[first:last]]
-            np.maximum.at(lost, matrix.indices[places], np.repeat(shares, lengths))
+            here = levels[high[first:last]]
+            largest_shares(problem.design.columns, above[first:last], here, problem.lam, lost)
+            pause()
         return lost
 
     def dual(self, problem: Any, Z: np.ndarray, work: Any, top: float, rows: np.ndarray | None = None) -> float:
@@ -90,7 +88,8 @@ class LocalScaling:
             return -np.inf
         if self.U is None:
             self.U = np.empty((problem.n, problem.m))
-        U = np.multiply(work.U, (1.0 - lost)[:, None], out=self.U)
+        kept = 1.0 - lost
+        U = np.multiply(work.U, kept[:, None], out=self.U)
         if problem.intercept:
             repair_dual(U, *problem.terms)
         left = 0.0
@@ -98,4 +97,6 @@ class LocalScaling:
         for _, _, G in work.pieces(problem, U, near):
             left = max(left, problem.regulariser.duals(G, 1.0 / problem.n, problem.lam)[0])
         scale = min(1.0, problem.lam / left) if left > 0.0 else 1.0
-        return -float(repaired_conjugate_sum(Z, U, scale, *problem.terms)) / problem.n
+        if problem.intercept or work.own:
+            return -float(repaired_conjugate_sum(Z, U, scale, *problem.terms)) / problem.n
+        return -float(gradient_conjugate_sum(Z, work.U, scale, kept, *problem.terms)) / problem.n

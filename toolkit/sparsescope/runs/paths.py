@@ -263,6 +263,9 @@ class PathRun(Run):
         self._next_certificate = here + min(1 + here // 4, self.certify_every)
         return True
 
+    def _enough(self) -> float:
+        return self.state.aim if self._unseen and self.state is not None else 0.0
+
     def _reason(self, event: Event) -> str:
         iteration, passes, seconds = self._began
         here = replace(

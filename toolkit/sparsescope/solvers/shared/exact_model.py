@@ -5,6 +5,8 @@ Both pause where nothing is half done, always at the same places (``pauses.py``)
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...kernels.coordinates import (
@@ -30,18 +32,22 @@ FLAT = 500.0  # in roundings of the number type: the share of the curvatures of 
 class ExactModel:
     """The model at the present scores.
 
-    C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps
+    C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps. With dense
+    columns they lie class after class, so that a step reads and writes consecutive numbers; with sparse columns sample
+    after sample, so that it reads few places.
     """
 
     def __init__(self, problem: Problem) -> None:
         n, m = problem.n, problem.m
-        self.C, self.R = np.empty((n, m, m), dtype=problem.dtype), np.empty((n, m), dtype=problem.dtype)
+        order: Any = "C" if problem.design.is_sparse else "F"
+        self.C = np.empty((n, m, m), dtype=problem.dtype, order=order)
+        self.R = np.empty((n, m), dtype=problem.dtype, order=order)
 
     def take(self, problem: Problem, Z: np.ndarray, U: np.ndarray) -> None:
         """The model at scores Z, where the samples have the gradients U."""
         y, loss = problem.terms
         for first, last in even_parts(problem.n, 4.0 * problem.m**2, WORK):
-            sample_hessians(Z[first:last], y[first:last], loss, 1.0 / problem.n, self.C[first:last])
+            sample_hessians(Z, U, y, loss, 1.0 / problem.n, first, last, self.C)
             pause()
         np.multiply(U, problem.dtype.type(1.0 / problem.n), out=self.R)
         pause()
