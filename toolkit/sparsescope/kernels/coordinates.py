@@ -130,17 +130,32 @@ def lowrank_descent(Q, Qhat, gamma, diagonal, g, w, t, ridge, new, sweeps, share
 # --------------------------------------------------------------------------------------------------- the exact Hessian
 # C and R may lie class after class (in Fortran's order): dense columns then add to consecutive numbers.
 @kernel
-def sample_hessians(Z, U, Y, loss, scale, first, last, C):
-    """C_i = scale·∇²ℓ(z_i, y_i) for the samples first…last, with gradients U. Z, U (n, m), C (n, m, m)."""
-    m = Z.shape[1]
-    e = np.zeros(m)
-    out = lone_row(m)
-    for i in range(first, last):
-        for k in range(m):
-            e[k] = 1.0
+def sample_hessians(columns, ones, rows, classes, first, last, Z, U, Y, loss, scale, made, C):
+    """C_ik = scale·∇²ℓ(z_i, y_i)·e_k for the samples i of the entries (rows, classes) from ``first`` to ``last``.
+
+    Z, U (n, m): scores and their gradients; C (n, m, m); made (n, m) uint8: 1 where C_ik is there already.
+    """
+    e = np.zeros(Z.shape[1])
+    out = lone_row(Z.shape[1])
+    for a in range(first, last):
+        k = classes[a]
+        e[k] = 1.0
+        if rows[a] >= 0:
+            _hessian_rows(columns, rows[a], k, Z, U, Y, loss, scale, e, out, made, C)
+        else:
+            _hessian_rows(ones, 0, k, Z, U, Y, loss, scale, e, out, made, C)
+        e[k] = 0.0
+
+
+@helper
+def _hessian_rows(columns, j, k, Z, U, Y, loss, scale, e, out, made, C):  # type: ignore[no-untyped-def]
+    """C_ik for the samples of column j."""
+    for p in range(columns.start(j), columns.stop(j)):
+        i = columns.row(p, j)
+        if made[i, k] == 0:
+            made[i, k] = 1
             loss.hessian_product_from(Z[i], U[i], Y[i], e, out)
-            e[k] = 0.0
-            for q in range(m):
+            for q in range(out.size):
                 C[i, k, q] = scale * out[q]
 
 
@@ -310,12 +325,13 @@ def bend_scores(C, E, first, last, curve):
     for i in range(first, last):
         for k in range(m):
             row[k] = E[i, k]
+            E[i, k] = 0.0
+        for q in range(m):
+            if row[q] != 0.0:  # what no entry of the working set reaches is not known
+                for k in range(m):
+                    E[i, k] += row[q] * C[i, q, k]
         for k in range(m):
-            total = 0.0
-            for q in range(m):
-                total += C[i, k, q] * row[q]
-            curve += total * row[k]
-            E[i, k] = total
+            curve += E[i, k] * row[k]
     return curve
 
 

@@ -106,7 +106,7 @@ class NewGLMNET(EntrySolver):
         part = self._part(problem, state)
         report, model = state.report, state.model
         state.take_samples(problem)
-        model.take(problem, state.Z, state.U)
+        model.take(problem, part, state.Z, state.U)
         new = part.w.copy()
         report[:] = 0.0
         margin = 1.0 / problem.n if self.shrinking else -1.0

@@ -32,7 +32,8 @@ FLAT = 500.0  # in roundings of the number type: the share of the curvatures of 
 class ExactModel:
     """The model at the present scores.
 
-    C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps. With dense
+    C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps. Of the Hessians
+    there are the rows that the entries of the working set reach, those of made (n, m). With dense
     columns they lie class after class, so that a step reads and writes consecutive numbers; with sparse columns sample
     after sample, so that it reads few places.
     """
@@ -41,13 +42,21 @@ class ExactModel:
         n, m = problem.n, problem.m
         order: Any = "C" if problem.design.is_sparse else "F"
         self.C = np.empty((n, m, m), dtype=problem.dtype, order=order)
+        self.made = np.zeros((n, m), dtype=np.uint8)
         self.R = np.empty((n, m), dtype=problem.dtype, order=order)
 
-    def take(self, problem: Problem, Z: np.ndarray, U: np.ndarray) -> None:
-        """The model at scores Z, where the samples have the gradients U."""
-        y, loss = problem.terms
-        for first, last in even_parts(problem.n, 4.0 * problem.m**2, WORK):
-            sample_hessians(Z, U, y, loss, 1.0 / problem.n, first, last, self.C)
+    def take(self, problem: Problem, part: Entries, Z: np.ndarray, U: np.ndarray) -> None:
+        """The model of these entries at scores Z, where the samples have the gradients U."""
+        (y, loss), design, n = problem.terms, problem.design, problem.n
+        rows, classes = part.rows, part.classes
+        read = reads(design, rows)
+        if not design.is_sparse or read.sum() >= n * problem.m:  # it costs no more to take all samples
+            rows, classes = np.full(problem.m, -1, dtype=rows.dtype), np.arange(problem.m, dtype=classes.dtype)
+            read = reads(design, rows)
+        self.made[:] = 0
+        for first, last in parts_of(4.0 * problem.m * read, WORK):
+            data = design.columns, design.ones, rows, classes, first, last, Z, U, y, loss
+            sample_hessians(*data, 1.0 / n, self.made, self.C)
             pause()
         np.multiply(U, problem.dtype.type(1.0 / problem.n), out=self.R)
         pause()
