@@ -24,12 +24,10 @@ from __future__ import annotations
 import argparse
 import functools
 import json
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -179,21 +177,12 @@ def answer_of(command: list[str]) -> dict[str, Any]:
     return found
 
 
-def peak() -> float:
-    """The largest resident memory of this process so far, GB."""
-    status = Path("/proc/self/status")  # what the system reports of a child's usage begins with its parent's
-    if status.exists():
-        found = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return float(found.split()[1]) / 1e6
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
 def child(quick: bool) -> None:
     """The process that is measured: prints one line of JSON."""
     n, d, m = SCALE[quick]
     began = time.process_time()
     data = ss.datasets.make_extreme(n, d, m, test_size=TESTS)
-    made, base = time.process_time() - began, peak()
+    made, base = time.process_time() - began, common.peak()
     problem = protocol.at(
         ss.Problem(data.X, data.y, loss="crammer-singer", penalty="elastic-net", class_names=data.class_names), 0.1
     )
@@ -201,7 +190,7 @@ def child(quick: bool) -> None:
     for _ in run:
         pass
     assert run.state is not None
-    W, after = run.state.weights(), peak()
+    W, after = run.state.weights(), common.peak()
     seconds = run.seconds
     tests = Design(data.X_test)
     problem.rank(W, X=Design(data.X_test[:5]), k=5)  # compiled
@@ -219,7 +208,7 @@ def child(quick: bool) -> None:
                 "seconds": seconds,
                 "data GB": base,
                 "peak GB": after,
-                "peak GB with predictions": peak(),
+                "peak GB with predictions": common.peak(),
                 "predicted": tests.n,
                 "predict s": ranked,
                 "accuracy": float((best[:, 0] == data.y_test).mean()),
@@ -255,7 +244,7 @@ def together_child(m: int) -> None:
     )
     warm_up(problem, solver())
     problem.rank(sp.csr_array((problem.d, m)), X=Design(data.X_test[:5]), k=1)
-    base, began = peak(), time.thread_time()
+    base, began = common.peak(), time.thread_time()
     run = ss.Run(
         problem,
         solver(),
@@ -273,7 +262,7 @@ def together_child(m: int) -> None:
         before = event.seconds
     spent = time.thread_time() - began
     row = {"documents": problem.n, "words": WORDS, "classes": m, "seen": int(np.unique(y).size)}
-    row |= {"entries": int(data.X.nnz), "data GB": base, "peak GB": peak(), "passes": passes}
+    row |= {"entries": int(data.X.nnz), "data GB": base, "peak GB": common.peak(), "passes": passes}
     row |= {"watched share": 1.0 - run.seconds / spent, **density(run)}
     print(json.dumps(row))
 

@@ -15,6 +15,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 import argparse
 import json
 import platform
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -143,6 +144,15 @@ def interleaved(
 
 
 # -------------------------------------------------------------------------------------------------- storing and showing
+def peak() -> float:
+    """The largest resident memory of this process so far, GB."""
+    status = Path("/proc/self/status")  # what the system reports of a child's usage begins with its parent's
+    if status.exists():
+        found = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return float(found.split()[1]) / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
 def store(name: str, rows: list[dict[str, Any]], say: bool = True, **summary: Any) -> Path:
     """Write rows and a summary to ``results/<name>.json`` together with the machine and the date."""
     RESULTS.mkdir(exist_ok=True)

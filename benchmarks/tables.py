@@ -41,6 +41,7 @@ def text(folder: Path = RESULTS) -> str:
             second_order(folder),
             paths(folder),
             covariance(folder),
+            large_covariance(folder),
             least_squares(folder),
             splitting(folder),
             crammer_singer(folder),
@@ -351,6 +352,27 @@ def covariance(folder: Path) -> str:
             f"{small['p']} to {large['p']}, one of `quic` {small['quic ns']:.0f} to {large['quic ns']:.0f} ns.",
         ]
     return "\n".join([*lines, "", f"({where(result)}; `bench_covariance.py`)"])
+
+
+def large_covariance(folder: Path) -> str:
+    """The same with thousands of features: seconds and memory."""
+    result = load("large_covariance", folder)
+    if result is None or not result["rows"]:
+        return ""
+    rows = result["rows"]
+    levels = list(rows[0]["reached"])
+    lines = [
+        "**Thousands of features**, generated correlations in one connected part, λ = "
+        f"{rows[0]['lam']:g}: processor seconds on one thread to a relative gap of {'/'.join(levels)}, making the "
+        "problem included, and the memory of the process.",
+        "",
+        "| p | solver | edges | seconds | GB |",
+        "|---|---|---|---|---|",
+    ]
+    for row in rows:
+        spent = "/".join(number(row["reached"][level]) for level in levels)
+        lines.append(f"| {row['p']} | `{row['solver']}` | {row['edges']} | {spent} | {row['GB']:.1f} |")
+    return "\n".join([*lines, "", f"({where(result)}; `bench_large_covariance.py`)"])
 
 
 def pd_sparse(folder: Path) -> str:
