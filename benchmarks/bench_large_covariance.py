@@ -1,7 +1,7 @@
 """Sparse inverse covariance of thousands of features: processor seconds to gaps, and the memory of the process.
 
-Generated correlations that no threshold takes apart: n samples of p features in chains of ten, so few of them that
-chance connects the chains at the λ given. One process for each size and solver, one thread.
+Generated correlations: n samples of p features in chains of ten, so few of them that chance connects nearly all chains
+at the λ given, and thresholds do not take the problem apart. One process for each size and solver, one thread.
 
     python benchmarks/bench_large_covariance.py [--sizes 1000 2000 5000] [--limit 300] [--quick] [--print]
 """

@@ -243,7 +243,7 @@ def test_large_covariances_are_held_against_the_machines_memory(
     tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench, tables = tool("bench_large_covariance"), tool("tables")
-    common = {"p": 5, "edges": 7, "lam": 0.5, "reached": {"0.01": 1.0, "1e-06": None}, "gap": 2e-6}
+    common = {"p": 5, "components": 2, "edges": 7, "lam": 0.5, "reached": {"0.01": 1.0, "1e-06": None}, "gap": 2e-6}
     rows = [common | {"case": f"p = 5, {name}", "solver": name, "GB": size} for name, size in (("a", 3.2), ("b", 30.0))]
     bench.report(rows)
     said = capsys.readouterr().out
@@ -251,7 +251,7 @@ def test_large_covariances_are_held_against_the_machines_memory(
     assert "MISSED        relative gap, p = 5, a: 2e-06" in said
     stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
     (tmp_path / "large_covariance.json").write_text(json.dumps(stored))
-    assert "| 5 | `a` | 7 | 1.00/– | 3.2 |" in tables.text(tmp_path)
+    assert "| 5 | 2 | `a` | 7 | 1.00/– | 3.2 |" in tables.text(tmp_path)
 
 
 def test_covariance_is_held_against_each_peer_on_its_own_problem(
