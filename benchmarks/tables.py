@@ -362,8 +362,9 @@ def large_covariance(folder: Path) -> str:
     rows = result["rows"]
     levels = list(rows[0]["reached"])
     lines = [
-        f"**Thousands of features**, generated correlations, λ = {rows[0]['lam']:g}, with the numbers of connected parts "
-        "that the thresholded ones have: processor seconds on one thread to a relative gap of {'/'.join(levels)}, making the "
+        f"**Thousands of features**, generated correlations, λ = {rows[0]['lam']:g}, with the numbers of connected "
+        "parts that the thresholded ones have: processor seconds on one thread to a relative gap of "
+        f"{'/'.join(levels)}, making the "
         "problem included, and the memory of the process.",
         "",
         "| p | parts | solver | edges | seconds | GB |",
