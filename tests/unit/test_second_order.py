@@ -313,7 +313,7 @@ def test_certificates_that_do_not_suffice_make_a_solver_less_lenient() -> None:
 
 
 def test_auto_takes_newton_steps_on_entries_where_the_penalty_sums_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = flowers()
+    X, y = iris()
     for penalty, chosen in (("l1", "newglmnet"), ("elastic-net", "newglmnet"), ("ridge", "working-set")):
         problem = ss.Problem(X, y, loss="logistic", penalty=penalty, lam=0.01)
         assert ss.solve(problem, tol=1e-4, record=False).reason.startswith(f"{chosen}: ")
@@ -490,3 +490,24 @@ def test_inner_products_are_those_of_numpy_and_need_no_threads() -> None:
         assert abs(inner(A, B) - float(np.vdot(A.astype(float), B.astype(float)))) <= tolerance * scale
     for module in (newton, free_duals):
         assert "np.vdot" not in inspect.getsource(module) and "np.dot" not in inspect.getsource(module)
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "classes", "sparse", "chosen"),
+    [
+        ("logistic", "elastic-net", 4, True, "working-set"),
+        ("multiclass-squared-hinge", "l1", 4, True, "working-set"),
+        ("logistic", "l1", 4, True, "newglmnet"),
+        ("logistic", "elastic-net", 4, False, "newglmnet"),
+        ("binary-logistic", "elastic-net", 2, True, "newglmnet"),
+    ],
+)
+def test_auto_sweeps_over_rows_of_words_where_hessians_of_samples_cost_more_than_they_gain(
+    loss: str, penalty: str, classes: int, sparse: bool, chosen: str
+) -> None:
+    X, y = text()
+    problem = ss.Problem(X if sparse else X.toarray(), y % classes, loss=loss, penalty=penalty, lam_ratio=0.2)
+    found = ss.solve(problem, tol=1e-6)
+    assert found.reason.startswith(f"{chosen}: ") and found.converged
+    other = ss.solve(problem, "newglmnet" if chosen == "working-set" else "bcd-ls", tol=1e-6, record=False)
+    assert found.objective == pytest.approx(other.objective, rel=2e-6)

@@ -2,6 +2,8 @@
 
     smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
+    the same, sparse X,    → working-set, with a ridge in the penalty or a loss of hinges: there m × m Hessians of all
+    more than two classes  samples cost more than they gain
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
@@ -45,6 +47,9 @@ LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
 DUAL_WORK, LEAST_WORK = 0.5, 5e6
+# Up to so many scores Hessians of samples cost little; and the least share of a ridge with which gradient steps and
+# sweeps converge fast (0.9 and 0.5 for the ℓ1 part of an elastic net were measured).
+FEW_SCORES, LEAST_RIDGE = 2, 0.1
 MANY = 10_000  # entries of W from which on sparse weights pay
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
@@ -81,7 +86,7 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
         if able(problem):
             return solvers.create("working-set"), f"{why}, and Newton steps on the blocks in use"
         return solvers.create("working-set", newton=False), f"{why}; {_lacking(problem)}"
-    if _sums_entries(problem):
+    if _sums_entries(problem) and not _prefers_rows(problem):
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
             return (
@@ -182,6 +187,16 @@ def _sums_entries(problem: Problem) -> bool:
     """Return whether Ω is a sum over single entries with a threshold, Σ a|w| + b½w²."""
     terms = problem.regulariser.entry_terms()
     return terms is not None and bool(np.any(terms[0]))
+
+
+def _prefers_rows(problem: Problem) -> bool:
+    """Return whether sweeps over rows beat Newton steps on single entries (benchmarks/bench_default.py): words, several
+    classes, and curvature from a ridge or a loss without curvature for most of the classes."""
+    if not problem.design.is_sparse or problem.m <= FEW_SCORES or solvers.create("working-set").solves(problem):
+        return False  # weights of single entries, say
+    terms = problem.regulariser.entry_terms()
+    assert terms is not None
+    return bool(problem.loss.hinges or terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
 
 
 def _lacking(problem: Problem) -> str:
