@@ -33,7 +33,7 @@ from .pieces import row_functions
 
 ARMIJO, TRIALS = 1e-4, 25
 INNER = 0.1  # the centre moves when the decrease to come is this share of what the proximal terms hold
-FIRST = 1e5  # first σ, in units of 1/‖X‖²
+FIRST = 1e3  # first σ, in units of 1/‖X‖²
 QUICK, SLOW = 4, 12  # Newton steps up to which σ grows a lot, and a little
 FAST, GENTLE, SHRINK = 10.0, 3.0, 2.0
 BEYOND = 1e4  # factor by which no proximal point has a larger F than the start, and by which σ shrinks if one has
