@@ -62,7 +62,7 @@ def child(p: int, name: str, limit: float) -> None:
 
 
 def measure(p: int, name: str, limit: float) -> dict[str, Any]:
-    """One size and solver, in a process of its own."""
+    """Row of one size and solver, measured in a separate process."""
     command = [sys.executable, __file__, "--child", str(p), name, "--limit", repr(limit)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {"case": f"p = {p}, {name}", "p": p, "solver": name, "lam": LAM, **json.loads(said.splitlines()[-1])}

@@ -12,11 +12,12 @@ import sparsescope as ss
 from helpers import factors
 from sparsescope.runs.handover import BETTER, FAR
 from sparsescope.solvers import auto
+from sparsescope.solvers.shared import proximal_point
 
 
 @cache
 def problem() -> ss.Problem:
-    """The first steps of ssnal lead to weights of a huge F here."""
+    """The first steps of ssnal lead to weights of a huge F here, where its first proximal parameter is large."""
     X, y = factors()
     made = ss.Problem(X, y, loss="multiclass-squared-hinge", penalty=ss.penalties.BlockL1Linf(16), intercept=True)
     return made.with_lam(0.02 * made.lam_max)
@@ -27,9 +28,11 @@ def objective_of(run: Any) -> float:
 
 
 def left_early() -> Any:
-    run = ss.Run(problem(), "ssnal")
-    for _ in range(4):
-        run.advance()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proximal_point, "FIRST", 1e5)
+        run = ss.Run(problem(), "ssnal")
+        for _ in range(4):
+            run.advance()
     assert objective_of(run) > 1e3 * problem().null_objective, "or the case says nothing"
     return run
 
