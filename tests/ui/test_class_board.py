@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,13 +11,17 @@ from explorer_page import Network
 from playwright.sync_api import Browser, Page, expect
 from programs import Program, free_port, start_class
 
+import sparsescope
+
 NASTY = "<img src=x onerror=\"document.title='hacked'\"> Why?"
 LATE = 120_000  # ms
 # The link to the class looks from time to time whether its tab has another explorer; on this page it never does, as on
 # one where somebody presses a button before the first look.
-NO_LOOK = """
+LINK = Path(sparsescope.__file__).parent / "live" / "static" / "js" / "class" / "link.js"
+LOOK = re.findall(r"const LOOK = (\d+);", LINK.read_text(encoding="utf-8"))
+NO_LOOK = f"""
 const every = setInterval;
-window.setInterval = (call, ms, ...more) => (ms === 700 ? 0 : every(call, ms, ...more));
+window.setInterval = (call, ms, ...more) => (ms === {LOOK[0]} ? 0 : every(call, ms, ...more));
 """
 NEVER_WIDER = "document.documentElement.scrollWidth <= innerWidth"
 

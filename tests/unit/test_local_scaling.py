@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from sparsescope.problems import certificate
+from sparsescope.kernels.rows import loss_gradient
+from sparsescope.problems import certificate, local_scaling
 
 
 def words(n: int = 60, d: int = 40, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
@@ -71,3 +72,47 @@ def test_data_in_one_block_is_scaled_as_a_whole(monkeypatch: pytest.MonkeyPatch)
     problem = ss.Problem(X.toarray(), y, lam_ratio=0.2)
     found = ss.solve(problem, tol=1e-2)
     assert ss.certify(problem, found.W, found.b) == as_a_whole(monkeypatch, problem, found.W, found.b)
+
+
+def test_a_path_scales_by_samples_only_where_its_goal_is_not_met_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = words()
+    problem, tried = ss.Problem(X, y, loss="logistic", intercept=False), []
+    scale = local_scaling.LocalScaling.dual
+    monkeypatch.setattr(
+        local_scaling.LocalScaling, "dual", lambda self, *given: tried.append(given[1]) or scale(self, *given)
+    )
+
+    def seen(**more: Any) -> int:
+        tried.clear()
+        assert ss.path(problem, "fista-ls", n_lams=8, ratio=0.1, tol=0.04, **more).converged.all()
+        return len(tried)
+
+    assert seen(callbacks=[lambda event: None]) > seen(), "who watches is shown the best bound"
+
+
+EXACT = [name for name in ss.registry.solvers if ss.registry.solvers[name].converges]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_certificates_get_the_gradients_of_the_present_scores(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A dual point that is not a solver's own one is ∇ℓ(Z), and the dual value is made of both."""
+    X, y = words()
+    problem = ss.Problem(X, y, loss="logistic", lam_ratio=0.1)
+    if ss.registry.solvers.create(name).solves(problem) is not None:
+        pytest.skip(f"{name} does not solve this problem")
+    run, value, looked = ss.Run(problem, name), certificate.Workspace.conjugates, []
+    run.warm_up()
+
+    def conjugates(self: Any, problem: Any, Z: np.ndarray, *more: Any) -> float:
+        if not self.own:
+            U = np.empty_like(self.U)
+            loss_gradient(Z, *problem.terms, U)
+            looked.append(float(np.abs(U - self.U).max()))
+        return float(value(self, problem, Z, *more))
+
+    monkeypatch.setattr(certificate.Workspace, "conjugates", conjugates)
+    for _ in range(12):
+        run.advance(certify_now=True)
+    if not looked:
+        pytest.skip(f"{name} has its own dual point")
+    assert max(looked) <= 1e-12

@@ -36,9 +36,9 @@ class Loss(LossFacts, RowFunctions):
 
     Five more have a default, which a loss replaces by a faster form: ``gradient_conjugate`` for certificates, and
     ``is_inactive``, ``hessian_diag``, ``hessian_product_from`` and ``update_scores``, for solvers that keep
-    u_i = ∇ℓ(z_i, y_i) of every sample. Sample
-    weights need no code in a loss (see :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair``
-    depends on the size of the domain: then it also defines ``repair_weighted``.
+    u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights need no code in a loss (see
+    :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair`` depends on the size of the domain: then it
+    also defines ``repair_weighted``.
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps. A
     non-smooth loss has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and

@@ -6,8 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..jit.parts import struct
+from ..jit.parts import helper, struct
 from .base import Loss
+
+
+@helper
+def without_weight(u, weight, out):  # type: ignore[no-untyped-def]
+    """out = u/weight, the dual row of the loss without its weight; returns it."""
+    for r in range(u.size):
+        out[r] = u[r] / weight
+    return out
 
 
 @struct
@@ -53,9 +61,8 @@ class WeightedLoss(Loss):
             out[r] *= self.weights[y]
 
     def hessian_product_from(self, z, u, y, v, out):
-        for r in range(out.size):
-            out[r] = u[r] / self.weights[y]
-        self.base.hessian_product_from(z, out, self.targets[y], v, out)
+        own = without_weight(u, self.weights[y], out)
+        self.base.hessian_product_from(z, own, self.targets[y], v, out)
         for r in range(out.size):
             out[r] *= self.weights[y]
 
@@ -63,9 +70,7 @@ class WeightedLoss(Loss):
         return self.base.is_inactive(u, self.targets[y])
 
     def hessian_diag(self, z, u, y, x, h, work):
-        own = work[2]
-        for r in range(u.size):
-            own[r] = u[r] / self.weights[y]
+        own = without_weight(u, self.weights[y], work[2])
         self.base.hessian_diag(z, own, self.targets[y], np.sqrt(self.weights[y]) * x, h, work[:2])
 
     def update_scores(self, z, y, x, delta, u, work):
@@ -81,21 +86,15 @@ class WeightedLoss(Loss):
         return self.weights[y] * self.base.conjugate(u / self.weights[y], self.targets[y])
 
     def scaled_conjugate(self, z, u, y, scale, work):
-        own = work[2]
-        for r in range(u.size):
-            own[r] = u[r] / self.weights[y]
+        own = without_weight(u, self.weights[y], work[2])
         return self.weights[y] * self.base.scaled_conjugate(z, own, self.targets[y], scale, work[:2])
 
     def gradient_conjugate(self, z, u, y, scale, work):
-        own = work[2]
-        for r in range(u.size):
-            own[r] = u[r] / self.weights[y]
+        own = without_weight(u, self.weights[y], work[2])
         return self.weights[y] * self.base.gradient_conjugate(z, own, self.targets[y], scale, work[:2])
 
     def repaired_conjugate(self, z, u, y, scale, work):
-        own = work[2]
-        for r in range(u.size):
-            own[r] = u[r] / self.weights[y]
+        own = without_weight(u, self.weights[y], work[2])
         return self.weights[y] * self.base.repaired_conjugate(z, own, self.targets[y], scale, work[:2])
 
     def prox_conjugate(self, v, y, sigma):

@@ -3,7 +3,7 @@
     smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
     the same, sparse X,    → working-set, with a ridge in the penalty or a loss of hinges: there m × m Hessians of all
-    more than two classes  samples cost more than they gain
+    sixteen scores or more samples cost more than they gain, on average; with fewer newglmnet is faster
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
@@ -47,9 +47,9 @@ LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
 DUAL_WORK, LEAST_WORK = 0.5, 5e6
-# Up to so many scores Hessians of samples cost little; and the least share of a ridge with which gradient steps and
-# sweeps converge fast (0.9 and 0.5 for the ℓ1 part of an elastic net were measured).
-FEW_SCORES, LEAST_RIDGE = 2, 0.1
+# Scores from which on sweeps over rows of words beat Newton steps on entries, and the least share of a ridge with which
+# they do (measured with 3 to 20 classes of pydocs and 20 newsgroups, and with the shares 0.1 and 0.5).
+MANY_SCORES, LEAST_RIDGE = 16, 0.1
 MANY = 10_000  # entries of W from which on sparse weights pay
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
@@ -190,9 +190,9 @@ def _sums_entries(problem: Problem) -> bool:
 
 
 def _prefers_rows(problem: Problem) -> bool:
-    """Return whether sweeps over rows beat Newton steps on single entries (benchmarks/bench_default.py): words, several
-    classes, and curvature from a ridge or a loss without curvature for most of the classes."""
-    if not problem.design.is_sparse or problem.m <= FEW_SCORES or solvers.create("working-set").solves(problem):
+    """Return whether sweeps over rows beat Newton steps on single entries: sparse X and many classes, with the
+    curvature of a ridge, or with hinges, of which most are inactive."""
+    if not problem.design.is_sparse or problem.m < MANY_SCORES or solvers.create("working-set").solves(problem):
         return False  # weights of single entries, say
     terms = problem.regulariser.entry_terms()
     assert terms is not None

@@ -32,10 +32,11 @@ FLAT = 500.0  # in roundings of the number type: the share of the curvatures of 
 class ExactModel:
     """The model at the present scores.
 
-    C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps. Of the Hessians
-    there are the rows that the entries of the working set reach, those of made (n, m). With dense
-    columns they lie class after class, so that a step reads and writes consecutive numbers; with sparse columns sample
-    after sample, so that it reads few places.
+    C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps · made (n, m) :
+    flags of the rows of C that are there, those that the entries of the working set reach
+
+    With dense columns C and R lie class after class, so that a step reads and writes consecutive numbers; with sparse
+    columns sample after sample, so that it reads few places.
     """
 
     def __init__(self, problem: Problem) -> None:
