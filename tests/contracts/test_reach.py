@@ -115,6 +115,14 @@ def test_a_hinge_with_many_weights_on_labels_that_nothing_predicts(penalty: Any)
     assert np.count_nonzero(found.W) < found.W.size
 
 
+def test_a_hinge_with_ridge_on_labels_that_nothing_predicts() -> None:
+    X, y = unpredictable(60, 130, 6)
+    problem = ss.Problem(X, y, loss="crammer-singer", penalty="ridge", lam=0.01)
+    found = ss.solve(problem, "auto", tol=1e-6, max_iter=400, record=False, certify_every=5)
+    assert found.converged and found.reason.startswith("ssnal: dual-cd did not end in"), "or it is no longer a hard one"
+    assert problem.objective(found.W, found.b) - found.dual <= 1e-6 * found.objective * (1 + 1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [(90, 220, 10), (150, 130, 10), (100, 1000, 2), (60, 64, 50), (300, 200, 5)], ids=str)
 @pytest.mark.parametrize(

@@ -312,6 +312,20 @@ def test_certificates_that_do_not_suffice_make_a_solver_less_lenient() -> None:
     assert state.lenience > 1.0
 
 
+@pytest.mark.parametrize(("aim", "by_goal"), [(0.0, False), (1e-9, False), (0.5, True)])
+def test_a_working_set_that_still_grows_is_left_where_the_goal_is_met(aim: float, by_goal: bool) -> None:
+    problem, solver = binary(), ss.registry.solvers.create("newglmnet")
+    state = solver.init(problem.with_lam(0.3 * problem.lam_max))
+    for _ in range(2):
+        solver.step(problem, state)
+    state.aim, state.ready = aim, True
+    solver.adapt(problem.with_lam(0.05 * problem.lam_max), state)
+    solver.step(problem.with_lam(0.05 * problem.lam_max), state)
+    assert state.part.at.size < state.coef.size and state.violation.max() > 0.2 * state.part.t.max()
+    assert state.by_goal is by_goal
+    assert bool(state.floor > 0.1001 * state.violation.max()) is by_goal
+
+
 def test_auto_takes_newton_steps_on_entries_where_the_penalty_sums_them(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = iris()
     for penalty, chosen in (("l1", "newglmnet"), ("elastic-net", "newglmnet"), ("ridge", "working-set")):

@@ -14,6 +14,7 @@
     separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
     these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
     dual-cd, few weights → ssnal goes on from its dual point after as much work as it needs itself
+    or few samples
     smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
     systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller
     these, few samples   → ssnal takes over from fbpd after 500 steps: interior points reach 1e-8 in some twenty steps
@@ -36,6 +37,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
+from .shared.interior_point import factoring
 from .shared.interior_point import suits as takes_interior_points
 from .shared.newton import able
 from .shared.proximal_point import suits
@@ -47,6 +49,9 @@ LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
 DUAL_WORK, LEAST_WORK = 0.5, 5e6
+# The same where interior points take over: for each multiplication of a factorisation, and for what they do besides.
+# Ten to fifteen steps cost about that (measured on problems of 40 to 150 samples of benchmarks/bench_reach.py).
+FACTOR_WORK, STEP_WORK = 1.5, 2e7
 # Scores from which on sweeps over rows of words beat Newton steps on entries, and the least share of a ridge with which
 # they do (measured with 3 to 20 classes of pydocs and 20 newsgroups, and with the shares 0.1 and 0.5).
 MANY_SCORES, LEAST_RIDGE = 16, 0.1
@@ -166,8 +171,11 @@ def small_exact(problem: Problem) -> Solver | None:
 
 def _overdue(problem: Problem, state: Any) -> bool:
     """Return whether dual-cd has done as much work as ssnal would need in all."""
-    pairs = float(problem.d * problem.m) ** 2
-    return isinstance(state.delegate, solvers["dual-cd"]) and state.work > LEAST_WORK + DUAL_WORK * problem.n * pairs
+    if not isinstance(state.delegate, solvers["dual-cd"]):
+        return False
+    if is_small(problem):
+        return bool(state.work > LEAST_WORK + DUAL_WORK * problem.n * float(problem.d * problem.m) ** 2)
+    return takes_interior_points(problem) and bool(state.work > STEP_WORK + FACTOR_WORK * factoring(problem))
 
 
 def _interior_points(problem: Problem, state: Any, done: int) -> tuple[Solver, str] | None:
@@ -177,9 +185,13 @@ def _interior_points(problem: Problem, state: Any, done: int) -> tuple[Solver, s
         return None
     if not takes_interior_points(problem):
         return None
-    return exact, (
-        f"fbpd did not end in {done} iterations, and samples and classes are few: Newton steps along the central path, "
-        "which reach high accuracy in tens of iterations"
+    return exact, _along_the_path(state, done)
+
+
+def _along_the_path(state: Any, done: int) -> str:
+    return (
+        f"{state.delegate.name} did not end in {done} iterations, and samples and classes are few: Newton steps along "
+        "the central path, which reach high accuracy in tens of iterations"
     )
 
 
@@ -259,9 +271,11 @@ class Auto(Solver):
         done = state.iteration - state.chosen_at
         if not (done == LONG if problem.loss.smooth else _overdue(problem, state)):
             return _interior_points(problem, state, done)
-        exact = small_exact(problem)
-        if exact is None or exact == state.delegate:
+        exact = solvers.create("ssnal")
+        if exact == state.delegate or exact.solves(problem) is not None:
             return None
+        if not (suits(problem) or is_small(problem)):
+            return (exact, _along_the_path(state, done)) if takes_interior_points(problem) else None
         return exact, (
             f"{state.delegate.name} did not end in {done} iterations, and the systems are small: semismooth "
             "Newton steps, which reach high accuracy in tens to hundreds of iterations"

@@ -168,11 +168,13 @@ class NewGLMNET(EntrySolver):
         assert part is not None
         share, state.by_goal = LEAVE * top, False
         size = float(np.abs(part.w).sum())
-        if not (state.aim and size) or (top > NEAR * float(part.t.max()) and part.at.size < state.coef.size):
+        if not (state.aim and size):
             return share
-        state.by_goal = True
         omega = part.omega(part.w)
         least = state.strict * state.aim * (state.loss + omega) / (2.0 * size)
+        if least <= share and top > NEAR * float(part.t.max()) and part.at.size < state.coef.size:
+            return share
+        state.by_goal = True
         if top <= least:  # and yet there was no stop
             state.strict *= STRICTER
             least = STRICTER * top

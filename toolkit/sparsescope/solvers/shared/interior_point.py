@@ -13,6 +13,7 @@ penalty at W − σXᵀU is, if F does not notice; and the dual rows that prove 
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
@@ -35,15 +36,20 @@ MOST_WORK = 4.5e9  # multiplications of a step's factorisation: about .4 s of on
 MOST_ENTRIES = 4_000_000  # of X, which is held as a full array
 
 
-def suits(problem: Problem) -> bool:
-    """Return whether the loss is a hinge, the penalty a sum of norms, and the system small."""
+def factoring(problem: Problem) -> float:
+    """Multiplications of a step's factorisation; infinite for other losses than hinges and other penalties."""
     if problem.loss.smooth or not problem.loss.hinges or problem.n * problem.d > MOST_ENTRIES:
-        return False
+        return math.inf
     found = norms_of(problem.regulariser, problem.d, problem.m)
     if found is None:
-        return False
+        return math.inf
     by_class = problem.regulariser.blocks is not None
-    return cheapest(problem.n, problem.d, problem.m, found, by_class) <= MOST_WORK
+    return float(cheapest(problem.n, problem.d, problem.m, found, by_class))
+
+
+def suits(problem: Problem) -> bool:
+    """Return whether the loss is a hinge, the penalty a sum of norms, and the system small."""
+    return factoring(problem) <= MOST_WORK
 
 
 class InteriorPoint(CentralPath):
