@@ -18,6 +18,7 @@ from sparsescope.problems import free_duals
 from sparsescope.problems.certificate import certify
 from sparsescope.problems.linear_algebra import inner
 from sparsescope.runs.stopping import Iterations, Violation
+from sparsescope.solvers import auto
 from sparsescope.solvers.lhac import LHACState
 from sparsescope.solvers.shared import newton
 from sparsescope.solvers.shared.entries import Entries
@@ -334,6 +335,28 @@ def test_auto_takes_newton_steps_on_entries_where_the_penalty_sums_them(monkeypa
     monkeypatch.setattr("sparsescope.solvers.newglmnet.MOST_BYTES", 0)
     problem = ss.Problem(X, y, loss="logistic", penalty="l1", lam=0.01)
     assert ss.solve(problem, tol=1e-4, record=False).reason.startswith("working-set: ")
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "m", "with_l1", "with_ridge"),
+    [
+        (3000, 16, 26, "working-set", "working-set"),  # letters
+        (1200, 64, 10, "newglmnet", "newglmnet"),
+        (1400, 64, 10, "newglmnet", "working-set"),  # digits
+        (300, 1000, 26, "newglmnet", "newglmnet"),  # genes
+        (3000, 16, 4, "newglmnet", "newglmnet"),
+    ],
+)
+@pytest.mark.parametrize("made", [np.asarray, sp.csr_array])
+def test_auto_sweeps_over_rows_where_classes_are_many_and_features_few(
+    n: int, d: int, m: int, with_l1: str, with_ridge: str, made: Any
+) -> None:
+    X = made(np.eye(n, d))
+    for penalty, chosen in (("l1", with_l1), ("elastic-net", with_ridge)):
+        problem = ss.Problem(X, np.arange(n) % m, loss="logistic", penalty=penalty, lam=1.0)
+        if made is sp.csr_array and m >= 16 and penalty == "elastic-net":
+            chosen = "working-set"  # text
+        assert auto.choose(problem)[0].name == chosen
 
 
 def test_the_model_is_solved_with_the_exact_hessian() -> None:

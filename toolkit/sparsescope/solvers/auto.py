@@ -4,6 +4,8 @@
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
     the same, sparse X,    → working-set, with a ridge in the penalty or a loss of hinges: there m × m Hessians of all
     sixteen scores or more samples cost more than they gain, on average; with fewer newglmnet is faster
+    the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
+    and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
@@ -55,6 +57,9 @@ FACTOR_WORK, STEP_WORK = 1.5, 2e7
 # Scores from which on sweeps over rows of words beat Newton steps on entries, and the least share of a ridge with which
 # they do (measured with 3 to 20 classes of pydocs and 20 newsgroups, and with the shares 0.1 and 0.5).
 MANY_SCORES, LEAST_RIDGE = 16, 0.1
+# The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
+# (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
+ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 20_000.0
 MANY = 10_000  # entries of W from which on sparse weights pay
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
@@ -202,13 +207,17 @@ def _sums_entries(problem: Problem) -> bool:
 
 
 def _prefers_rows(problem: Problem) -> bool:
-    """Return whether sweeps over rows beat Newton steps on single entries: sparse X and many classes, with the
-    curvature of a ridge, or with hinges, of which most are inactive."""
-    if not problem.design.is_sparse or problem.m < MANY_SCORES or solvers.create("working-set").solves(problem):
+    """Return whether sweeps over rows beat Newton steps on single entries: many classes and few features for the
+    samples there are, or sparse X and many classes, with the curvature of a ridge or with hinges, most of which are
+    inactive."""
+    if solvers.create("working-set").solves(problem):
         return False  # weights of single entries, say
     terms = problem.regulariser.entry_terms()
     assert terms is not None
-    return bool(problem.loss.hinges or terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
+    ridge = bool(terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
+    if problem.m**3 * problem.n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * problem.d:
+        return True
+    return problem.design.is_sparse and problem.m >= MANY_SCORES and (ridge or problem.loss.hinges)
 
 
 def _lacking(problem: Problem) -> str:
