@@ -11,7 +11,7 @@ import pytest
 
 import sparsescope as ss
 from helpers import digits, iris, objective, text
-from sparsescope.runs.bounds import BELOW, Bounds
+from sparsescope.runs.bounds import BELOW, Bounds, Schedule
 from sparsescope.runs.stopping import Gap, Iterations
 
 
@@ -174,3 +174,28 @@ def test_rounding_of_a_sum_below_a_bound_ends_nothing() -> None:
                 bounds.improve(lower, problem, solver)
         else:
             assert bounds.improve(lower, problem, solver).gap == value - found.objective
+
+
+@pytest.mark.parametrize(("cost", "most"), [(0.001, 1.0), (3.0, 0.2)])
+def test_certificates_take_a_fifth_of_a_run_where_they_are_not_cheap(cost: float, most: float) -> None:
+    schedule, now, spent, seen = Schedule(), 0.0, 0.0, []
+    for iteration in range(1, 200):
+        now += 1.0
+        if schedule.due(iteration, now):
+            seen.append(iteration)
+            now, spent = now + cost, spent + cost
+            schedule.took(iteration, cost, now)
+    assert seen[0] == 1, "the first step shows whether there is a proof"
+    assert (spent - cost) / now <= most and len(seen) >= 10
+    if cost < 1.0:
+        assert seen == list(range(1, 200))
+
+
+def test_cheap_certificates_come_on_a_grid_of_quick_iterations_too() -> None:
+    schedule, now, seen = Schedule(), 0.0, []
+    for iteration in range(1, 60):
+        now += 1e-4
+        if schedule.due(iteration, now):
+            seen.append(iteration)
+            schedule.took(iteration, 0.5, now)
+    assert seen == [1, 2, 3, 5, 8, 13, 21, 34, 55]

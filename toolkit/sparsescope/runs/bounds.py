@@ -12,8 +12,9 @@ from typing import Any
 from ..problems.base import Certificate
 from ..solvers.base import Solver, State
 
-# Adaptive certificates: evaluated as soon as their median cost is below this share of the time since the last one.
-OBSERVER_SHARE = 0.3
+# Adaptive certificates: evaluated as soon as their median cost is below this share of the time since the last one, so
+# that they take a fifth of the whole at most. Cheaper ones than these CPU seconds also come on a grid of iterations.
+OBSERVER_SHARE, CHEAP = 0.25, 1.0
 ROUNDING = 1e-12  # relative difference of objectives up to which two points count as equally good
 BELOW = 1e-4  # relative distance by which an objective may lie below a proved bound: more is no rounding of float32
 REMEMBERED = 9  # costs of which the median is taken: one slow certificate does not decide about the next
@@ -101,8 +102,8 @@ def exceeds(value: float, other: float) -> bool:
 class Schedule:
     """Default schedule of certificates.
 
-    They are evaluated on a logarithmic grid of iterations (1, 2, 3, 5, 8, 13, … after the start and after each change),
-    and in between as often as their median cost, in CPU seconds of the thread, allows.
+    They are evaluated as often as their median cost, in CPU seconds of the thread, allows; where they are cheap, also on
+    a logarithmic grid of iterations (1, 2, 3, 5, 8, 13, … after the start and after each change).
     """
 
     def __init__(self) -> None:
@@ -119,9 +120,11 @@ class Schedule:
 
         ``now`` : wall time, of which a run whose speed is capped has some to spare for its observers.
         """
-        if iteration - self._origin >= self._step:
-            return True
-        return bool(self._costs) and median(self._costs) <= OBSERVER_SHARE * (now - self._last)
+        on_grid = iteration - self._origin >= self._step
+        if not self._costs:
+            return on_grid
+        cost = median(self._costs)
+        return (on_grid and cost <= CHEAP) or cost <= OBSERVER_SHARE * (now - self._last)
 
     def took(self, iteration: int, cost: float, now: float) -> None:
         """Note a certificate of this iteration, its CPU seconds and the time when it was done."""

@@ -57,9 +57,9 @@ class Run(RunObserving):
     state
         a state to resume (a fork, or a paused run), in place of ``W`` and ``b``.
     certify_every
-        evaluate certificates and accuracies at every k-th iteration. ``None``: on a logarithmic grid of iterations,
-        and in between as often as they cost less than about a third of the elapsed time (the default of live
-        sessions; not reproducible to the event).
+        evaluate certificates and accuracies at every k-th iteration. ``None``: as often as they take a fifth of the
+        elapsed time at most, and on a logarithmic grid of iterations where they cost less than a second (the default
+        of live sessions; not reproducible to the event).
     test
         held-out data (X, y), for the test accuracy (or the measures of label sets).
     clock
