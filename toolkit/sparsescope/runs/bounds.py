@@ -102,8 +102,8 @@ def exceeds(value: float, other: float) -> bool:
 class Schedule:
     """Default schedule of certificates.
 
-    They are evaluated as often as their median cost, in CPU seconds of the thread, allows; where they are cheap, also on
-    a logarithmic grid of iterations (1, 2, 3, 5, 8, 13, … after the start and after each change).
+    They are evaluated as often as their median cost, in CPU seconds of the thread, allows; where they are cheap, on a
+    logarithmic grid of iterations too (1, 2, 3, 5, 8, 13, … after the start and after each change).
     """
 
     def __init__(self) -> None:
