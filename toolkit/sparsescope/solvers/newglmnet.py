@@ -12,12 +12,15 @@ repeat:
         the first change of a sign (this project's addition; cg_steps = 0 leaves them out)
     W ← W + αδ by Armijo's rule
 A working set is solved well enough where the largest violation that the first sweep meets is a share of M, or, once M
-is small, where the gap that it stands for (2·violation·Σ|w|) is some times the one at which the run will stop: that of
-the first sweep overstates what the iteration leaves. How many times is learnt from the certificates.
+is small, where the gap that it stands for (2·violation·Σ|w|, with a ridge Σ violation²/(2·ridge) if that is less) is
+some times the one at which the run will stop: that of the first sweep overstates what the iteration leaves. How many
+times is learnt from the certificates.
 A step on entry (j, k) costs nnz(column j), and m times as much if it moves. C takes n·m² numbers.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -170,8 +173,10 @@ class NewGLMNET(EntrySolver):
         size = float(np.abs(part.w).sum())
         if not (state.aim and size):
             return share
-        omega = part.omega(part.w)
-        least = state.strict * state.aim * (state.loss + omega) / (2.0 * size)
+        goal = state.strict * state.aim * (state.loss + part.omega(part.w))
+        least = goal / (2.0 * size)
+        if state.ridge:  # a gradient that is off by v in s entries costs s·v²/(2·ridge) at most
+            least = max(least, math.sqrt(2.0 * state.ridge * goal / max(1, int(np.count_nonzero(part.w)))))
         if least <= share and top > NEAR * float(part.t.max()) and part.at.size < state.coef.size:
             return share
         state.by_goal = True
