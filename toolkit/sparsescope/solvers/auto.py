@@ -59,7 +59,7 @@ FACTOR_WORK, STEP_WORK = 1.5, 2e7
 MANY_SCORES, LEAST_RIDGE = 16, 0.1
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
-ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 20_000.0
+ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
 MANY = 10_000  # entries of W from which on sparse weights pay
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
