@@ -360,3 +360,17 @@ def test_dense_data_without_zero_rows_take_products_with_all_of_x(monkeypatch: p
     state = WorkingSet(newton=False).init(sparse)
     WorkingSet(newton=False).step(sparse, state)
     assert state.gradient is None, "columns of sparse data are walked along"
+
+
+@pytest.mark.parametrize("penalty", ["l1/l2", "elastic-net"])
+def test_gradient_steps_are_certified_one_by_one_and_go_on_as_without_certificates(penalty: str) -> None:
+    problem = on_digits(loss="logistic", penalty=penalty)
+    found = ss.solve(problem, "working-set", tol=1e-6)
+    assert found.converged and np.isfinite(found.trace["gap"][1:]).all(), "each shares its gradient with the next step"
+    weights = []
+    for every in (1, 10**9):
+        run: Any = ss.Run(problem, "working-set", certify_every=every)
+        for _ in range(12):
+            run.advance()
+        weights.append(run.state.coef.copy())
+    np.testing.assert_array_equal(*weights)

@@ -214,7 +214,7 @@ class WorkingSet(Solver):
     def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
         # The gradient that it needs is left to the next choice of rows, or to the next gradient step.
         steps = getattr(state, "gradient", None)
-        if steps is not None and not steps.moved:
+        if steps is not None:
             return steps.certificate(problem, work)
         if isinstance(state, by_passes.PassesState) or _whole(problem) or not is_double(problem):
             return super().certificate(problem, state, work)
@@ -249,10 +249,7 @@ class WorkingSet(Solver):
             by_passes.step(problem, state, self)
             return
         if state.chosen is None:
-            if _whole(problem):
-                self._take_all(problem, state)
-            else:
-                self._choose(problem, state)
+            (self._take_all if _whole(problem) else self._choose)(problem, state)
             pause()
         due = self.newton and state.pacing.due and able(problem)
         if not (due and self._newton(problem, state)):
@@ -279,6 +276,7 @@ class WorkingSet(Solver):
         state.objective = gradient.objective
         state.passes += passes
         state.working_set = float(problem.d)
+        state.ready = bool(state.aim) or None  # its gradient is that of the next step: it costs little
 
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
         """Rank all rows by violation and take those in use and the worst of the others."""
@@ -369,13 +367,14 @@ class WorkingSet(Solver):
         if done is None:
             return False
         state.moved()
-        if state.ready is not None:
+        if state.gradient is not None:
+            state.gradient.moved = True
+            state.ready = bool(state.aim) or None
+        elif state.ready is not None:
             state.expect(NEWTON_LEAVES * state.guess if done.taken else float("nan"))
             state.guess = float("nan")
             if state.ready:
                 state.chosen = None  # with the gradient that the certificate takes
-        if state.gradient is not None:
-            state.gradient.moved = True
         state.passes += done.read / _entries(problem)
         sweep = state.pacing.cost * (SWEEP_COST_BLOCK if state.newton.uses_block else SWEEP_COST)
         state.pacing.stepped(done.before - done.after, done.read / sweep)

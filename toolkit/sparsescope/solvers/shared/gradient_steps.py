@@ -34,9 +34,7 @@ class GradientSteps:
 
     def advance(self, problem: Problem, state: State) -> float:
         """A few steps; the weights and scores of ``state`` are the new point. Returns the data passes they took."""
-        if self.moved:
-            self.inner.resume(problem)
-            self.moved = False
+        self._resume(problem)
         before = self.inner.passes
         for _ in range(STEPS):
             self.solver.step(problem, self.inner)
@@ -47,7 +45,13 @@ class GradientSteps:
 
     def certificate(self, problem: Problem, work: Any) -> Certificate:
         """The certificate of the point; the gradient that it needs is left to the next step."""
+        self._resume(problem)
         return self.solver.certificate(problem, self.inner, work)
+
+    def _resume(self, problem: Problem) -> None:
+        if self.moved:
+            self.inner.resume(problem)
+            self.moved = False
 
     def _share(self, state: State) -> None:
         # One pair of arrays: SpaRSA exchanges the new point and the old one, Newton steps change the point in place.
