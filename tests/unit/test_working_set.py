@@ -19,6 +19,7 @@ from sparsescope.runs.run import warm_up
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
+from sparsescope.solvers.shared.gradient_steps import FEW
 from sparsescope.solvers.shared.newton import Newton, Support
 from sparsescope.solvers.shared.pacing import Naps, NewtonPacing, SearchPacing
 from sparsescope.solvers.working_set import LEAST_ROWS
@@ -356,10 +357,28 @@ def test_dense_data_without_zero_rows_take_products_with_all_of_x(monkeypatch: p
         state: Any = run.state
         assert event.relative_gap <= 1e-9 and state.gradient is not None
         assert intercept or event.objective == pytest.approx(known.objective, rel=1e-8)
-    sparse = ss.Problem(sp.csc_array(X), y, loss="logistic", penalty="ridge", lam=1e-2)
+    sparse = ss.Problem(sp.csc_array(X), y, loss="multiclass-squared-hinge", penalty="ridge", lam=1e-2)
     state = WorkingSet(newton=False).init(sparse)
     WorkingSet(newton=False).step(sparse, state)
     assert state.gradient is None, "columns of sparse data are walked along"
+
+
+def test_gradient_steps_open_on_text_with_a_ridge_from_zero_weights_only() -> None:
+    X, y = sp.random_array((80, 200), density=0.1, rng=np.random.default_rng(0), format="csc"), np.arange(80) % 4
+    net = ss.Problem(X, y, loss="logistic", penalty="elastic-net", lam=0.001)
+    assert net.design.is_sparse and net.d > FEW
+    run: Any = ss.Run(net, "working-set")
+    for _ in range(3):
+        run.advance()
+    assert run.state.gradient is not None and run.state.coef.any()
+    run.change(lam=0.0008)
+    for _ in range(2):
+        run.advance()
+    assert run.state.gradient is None, "sweeps go on from there"
+    for parts in ({"penalty": ss.penalties.ElasticNet(rho=0.9)}, {"loss": "multiclass-squared-hinge"}):
+        other: Any = ss.Run(net.with_(**parts), "working-set")
+        other.advance(), other.advance()
+        assert other.state.gradient is None and other.state.coef.any()
 
 
 @pytest.mark.parametrize("penalty", ["l1/l2", "elastic-net"])

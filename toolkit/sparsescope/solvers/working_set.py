@@ -11,7 +11,7 @@ The gradient that a certificate needs is left to the next choice, and the other 
 Newton steps are taken as often as they pay (shared/pacing.py).
 With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do for
 dense X where the penalty leaves no row out, and where it ties features in blocks; a Newton step then moves the blocks
-in use.
+in use. From zero weights on they also do for sparse X with a ridge in the penalty.
 Data in blocks of rows are read in passes, and the above works on the columns that a pass names (shared/by_passes.py).
 """
 
@@ -34,7 +34,7 @@ from .base import Solution, Solver, State, settings
 from .shared import by_passes, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
-from .shared.gradient_steps import GradientSteps
+from .shared.gradient_steps import GradientSteps, opens, takes_all
 from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, single
 from .shared.pacing import NewtonPacing
@@ -50,7 +50,6 @@ ENTERS = 0.95
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as for bcd-ls
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
-FEW = 128  # columns of X up to which gradient steps take the place of sweeps
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
 # A violation v costs the dual value about v·Ω(W). The worst row of a sweep overstates what is left after it, at first
 # by about LENIENCE (measured along paths on pydocs), then by what was found: a certificate that does not suffice
@@ -100,6 +99,7 @@ class WorkingSetState(State):
         same = loss is problem.loss and penalty is problem.penalty
         if not same and self.looked is not None and self.looked.rows is not None:
             self.looked = None  # rows that matter to one penalty are not those that matter to another
+        self.whole = takes_all(problem) or (opens(problem) and not self.coef.any())
         near = same and lam <= NEAR * problem.lam and problem.lam <= NEAR * lam
         self.of = (problem.loss, problem.penalty, problem.lam)
         self.chosen: np.ndarray | None = None
@@ -109,13 +109,13 @@ class WorkingSetState(State):
         self.ready, self.guess = None, float("nan")  # guess: the relative gap by the worst row of the last sweep
         if self.newton is not None:
             self.newton.begin(near)
-        self.gradient: GradientSteps | None = None  # in place of sweeps, where X has few columns
+        self.gradient: GradientSteps | None = None  # in place of sweeps
         if near:
             self.pacing.begin()
             self.lenience = min(MORE_LENIENT * self.lenience, MOST_LENIENCE)
         else:
             # Without rows to find, all that the first steps do is to come near enough for a Newton step.
-            first = NewtonPacing() if problem.penalty.zeroes_rows or not _whole(problem) else NewtonPacing(1)
+            first = NewtonPacing() if problem.penalty.zeroes_rows or not self.whole else NewtonPacing(1)
             self.lenience, self.pacing = LENIENCE, first
 
     def expect(self, gap: float) -> None:
@@ -216,19 +216,19 @@ class WorkingSet(Solver):
         steps = getattr(state, "gradient", None)
         if steps is not None:
             return steps.certificate(problem, work)
-        if isinstance(state, by_passes.PassesState) or _whole(problem) or not is_double(problem):
+        if isinstance(state, by_passes.PassesState) or state.whole or not is_double(problem):
             return super().certificate(problem, state, work)
         seen = state.take_gradient(problem, whole=work.levels is not None)
         work.screen = state.screen
         loss = float(state.kept.values.sum()) / problem.n
         return certify(problem, state.coef, state.Z, work, known=Known(loss, state.kept.U, seen.G, 1.0, seen.rows))
 
-    def variant(self, problem: Problem) -> tuple[bool, bool, bool]:
-        return single(problem), _whole(problem), problem.partitioned
+    def variant(self, problem: Problem) -> tuple[bool, ...]:
+        return single(problem), takes_all(problem), opens(problem), problem.partitioned
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = super().precompile(tiny, problem)
-        if not _whole(problem) or (problem.partitioned and problem.regulariser.blocks is None):
+        if not takes_all(problem) or (problem.partitioned and problem.regulariser.blocks is None):
             # The tiny problem has few columns; this one, or the columns that are gathered of it, may have more.
             work = WorkingSetState(tiny, state.coef)
             self._choose(tiny, work)
@@ -249,7 +249,7 @@ class WorkingSet(Solver):
             by_passes.step(problem, state, self)
             return
         if state.chosen is None:
-            (self._take_all if _whole(problem) else self._choose)(problem, state)
+            (self._take_all if state.whole else self._choose)(problem, state)
             pause()
         due = self.newton and state.pacing.due and able(problem)
         if not (due and self._newton(problem, state)):
@@ -382,14 +382,6 @@ class WorkingSet(Solver):
         state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
         state.trials, state.step_size = float(done.trials), done.size
         return True
-
-
-def _whole(problem: Problem) -> bool:
-    """Decide whether gradient steps on all rows take the place of sweeps: few columns, blocks that tie rows, or a dense
-    X with a penalty that leaves no row out, whose products are many times as fast as a walk along columns."""
-    if problem.d <= FEW or problem.regulariser.blocks is not None:
-        return True
-    return not (problem.partitioned or problem.design.is_sparse or problem.penalty.zeroes_rows)
 
 
 def _entries(problem: Problem) -> float:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...pauses import pause
 from ...problems.base import Certificate
 from ...problems.prediction import Problem
@@ -15,7 +17,33 @@ from ...registry import solvers
 from ..base import State
 from ..sparsa import SpaRSA, SpaRSAState
 
+FEW = 128  # columns of X up to which gradient steps take the place of sweeps
+# Gradient steps open on sparse X with at most so many weights, for b of at least this share of a in Σ a|w| + b½w². They
+# gain 1.2 to 2.5 times on 3440 documents of 3034 words and 20 classes, and nothing on 11 314 of 56 436 words.
+OPENED, RIDGE = 300_000, 0.5
 STEPS = 5  # SpaRSA steps that take the place of a sweep
+
+
+def takes_all(problem: Problem) -> bool:
+    """Decide whether gradient steps on all rows take the place of sweeps: few columns, blocks that tie rows, or a dense
+    X with a penalty that leaves no row out, whose products are many times as fast as a walk along columns."""
+    if problem.d <= FEW or problem.regulariser.blocks is not None:
+        return True
+    return not (problem.partitioned or problem.design.is_sparse or problem.penalty.zeroes_rows)
+
+
+def opens(problem: Problem) -> bool:
+    """Decide whether gradient steps come before sweeps from zero weights on: sparse X, a ridge, and a loss whose
+    gradients cost more than the numbers of X that a sweep reads for them."""
+    terms = None if problem.partitioned else problem.regulariser.entry_terms()
+    return bool(
+        problem.design.is_sparse
+        and problem.d * problem.m <= OPENED
+        and problem.m > 1
+        and not problem.loss.hinges
+        and terms is not None
+        and terms[1] >= RIDGE * np.mean(terms[0])
+    )
 
 
 class GradientSteps:
