@@ -127,6 +127,13 @@ def timed(function: Callable[[], Any], repeats: int = 3, timer: Callable[[], flo
     return interleaved({"it": function}, repeats, warm=False, timer=timer)["it"]
 
 
+def cpu(work: Callable[[], Any]) -> float:
+    """Processor seconds of this thread in one call."""
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
+
+
 def interleaved(
     functions: dict[str, Callable[[], Any]], repeats: int = 3, warm: bool = True, timer: Callable[[], float] = clock
 ) -> dict[str, float]:
