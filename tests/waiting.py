@@ -1,4 +1,4 @@
-"""Waits of tests: for a condition, with one generous limit that only turns an endless wait into a failure."""
+"""Waits of tests: for a condition, with one generous limit that only turns an endless wait into a failure; a clock."""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 LONG = 240.0  # seconds
+
+
+class Clock:
+    """A clock that only moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 def until(happened: Callable[[], Any], what: str = "") -> None:

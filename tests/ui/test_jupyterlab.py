@@ -74,7 +74,6 @@ def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
     network = Network(page)
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     explorer.wait_ready()
     expect(explorer.part("explorer-root")).to_be_visible()
@@ -102,7 +101,6 @@ def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
     """The numbers, one chart, W and the bar of the past are all in sight, and nothing covers a chart."""
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     explorer.wait_ready()
     expect(explorer.part("mode")).to_have_text("not begun")
@@ -131,7 +129,6 @@ def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
 def test_a_result_is_shown_with_its_past_and_goes_on(page: Page, lab: str) -> None:
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     explorer.wait("s.status.iteration >= 6 && s.points > 6 && s.lam !== null")
     assert explorer.page.evaluate(
@@ -147,7 +144,6 @@ def test_a_result_is_shown_with_its_past_and_goes_on(page: Page, lab: str) -> No
 def test_a_page_of_the_app_lives_in_a_cell_within_its_height(page: Page, lab: str) -> None:
     network = Network(page)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "page-root")
     settled = "() => window.__sparsescope && window.__sparsescope.page.body.settled()"
     page.wait_for_function(settled)
@@ -170,7 +166,6 @@ def test_a_fit_of_scikit_learn_is_watched_in_a_cell(page: Page, lab: str) -> Non
     pytest.importorskip("sklearn.callback")  # scikit-learn 1.9
     network = Network(page)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "watch-status")
     output = page.locator(".jp-OutputArea").filter(has_text="iterations:").last
     expect(output).to_be_visible(timeout=PATIENT_MS)
@@ -189,7 +184,6 @@ def test_a_fit_of_scikit_learn_is_watched_in_a_cell(page: Page, lab: str) -> Non
 def begun(page: Page, lab: str) -> None:
     """Open the notebook of a lesson and run it to its end."""
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "step-p1")
     expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first).to_be_attached()
 
@@ -229,7 +223,6 @@ def test_a_curve_is_drawn_in_jupyterlab_and_a_cell_goes_on_where_it_was_left(pag
     run_last_cell(page, "sure 2 of 3:")
     # The same notebook once more: the cells show what was answered, and Python has it again.
     page.reload()
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "step-p1")
     expect(page.get_by_test_id("p1-reveal")).to_contain_text("falls steadily")
     expect(page.get_by_test_id("p1-sketch").locator(".lesson-measured-curve")).to_be_visible()
