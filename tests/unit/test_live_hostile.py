@@ -150,7 +150,7 @@ def has_problem(said: Said) -> bool:
     return any(message["type"] == "problem" for message in said)
 
 
-def test_names_in_data_travel_as_text(explorer: Explorer) -> None:
+def test_names_in_data_travel_as_text() -> None:
     """Names go out in JSON as they are; the page never reads them as markup."""
     names = ["<img src=x onerror=alert(1)>", "</script>", "a\0b"]
     k = np.arange(12) % 3

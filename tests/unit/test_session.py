@@ -275,7 +275,7 @@ def test_a_certified_run_is_finished_until_something_changes(problem: ss.Problem
 
 
 # ------------------------------------------------------------------------------------------------------- live changes
-def test_tweaks_are_applied_in_mid_run_with_a_mark_and_keep_the_weights(session: Session, problem: ss.Problem) -> None:
+def test_tweaks_are_applied_in_mid_run_with_a_mark_and_keep_the_weights(session: Session) -> None:
     session.play()
     until(lambda: session.status().iteration >= 5)
     session.change(lam=0.2)

@@ -73,7 +73,7 @@ def test_the_roles_that_suit_columns_are_found_and_what_is_left_out_is_said(tmp_
     assert made.data.class_names == ["no", "yes"]
 
 
-def test_words_are_learned_from_the_training_rows_by_scikit_learns_vectoriser(tmp_path: Path) -> None:
+def test_words_are_learned_from_the_training_rows_by_scikit_learns_vectoriser() -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     frame = pd.read_csv(io.StringIO(MIXED))
