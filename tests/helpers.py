@@ -26,6 +26,7 @@ import sparsescope.penalties
 import sparsescope.solvers
 from sparsescope.checking.points import values_of
 from sparsescope.jit.parts import part
+from sparsescope.losses.squared import Squared
 from sparsescope.penalties.block import BlockPenalty
 from sparsescope.problems.prediction import Problem
 from sparsescope.registry import Registry, losses, penalties, solvers
@@ -233,6 +234,15 @@ class Kinked(sparsescope.losses.Loss):
         g[best] += x
         g[y] -= x
         return self.value(z, y)
+
+
+@part
+class FirstOrder(sparsescope.losses.Loss):
+    """The squared loss without second derivatives."""
+
+    title = "squared, first order only"
+    value, gradient, derivatives = (vars(Squared)[k] for k in ("value", "gradient", "derivatives"))
+    conjugate, repair, curvature = (vars(Squared)[k] for k in ("conjugate", "repair", "curvature"))
 
 
 def hinge_program(
