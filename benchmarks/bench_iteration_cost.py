@@ -20,7 +20,7 @@ import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
 import scipy.sparse as sp
 from common import cpu
-from problems import Missing, dataset
+from problems import dataset
 
 import sparsescope as ss
 
@@ -93,12 +93,7 @@ def main() -> None:
     parser.add_argument("--losses", nargs="+", default=list(LOSSES))
     args = parser.parse_args()
     rows = []
-    for name in args.data:
-        try:
-            X, y = arrays(name)
-        except Missing as reason:
-            print(f"{name} is left out: {reason}")
-            continue
+    for name, (X, y) in common.there(args.data, arrays):
         rows += [measure(name, X, y, loss, solver, args.turns) for loss in args.losses for solver in args.solvers]
     common.show(rows)
     worst = {loss: max((r["judged by"] for r in rows if r["loss"] == loss), default=None) for loss in args.losses}

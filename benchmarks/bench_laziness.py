@@ -24,7 +24,7 @@ from typing import Any
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
 from common import cpu
-from problems import Missing, dataset
+from problems import dataset
 
 import sparsescope as ss
 from sparsescope.jit.parts import kernel, part
@@ -131,12 +131,8 @@ def main() -> None:
     names, ratios = (["text"], RATIOS[1::2]) if args.quick else (args.data, RATIOS)
     common.quiet()
     rows = []
-    for name in names:
-        try:
-            problem = ss.Problem(DATA[name]())
-        except Missing as reason:
-            print(f"{name} is left out: {reason}")
-            continue
+    for name, data in common.there(names, lambda name: DATA[name]()):
+        problem = ss.Problem(data)
         rows += [measure(name, problem, ratio, args.turns) for ratio in ratios]
     common.show(rows)
     if not args.quick:
