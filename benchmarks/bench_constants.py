@@ -14,7 +14,7 @@ from typing import Any
 
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
-from problems import Missing, dataset
+from problems import dataset
 
 import sparsescope as ss
 from sparsescope.runs.stopping import Iterations, Objective
@@ -63,12 +63,8 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=list(RATIOS), choices=list(RATIOS))
     args = parser.parse_args()
     rows = []
-    for name in ["digits"] if args.quick else args.data:
-        try:
-            problem = ss.Problem(dataset(name))
-        except Missing as reason:
-            print(f"{name} is left out: {reason}")
-            continue
+    for name, data in common.there(["digits"] if args.quick else args.data, dataset):
+        problem = ss.Problem(data)
         rows += [measure(name, problem, ratio) for ratio in RATIOS[name]]
     common.show([{key: row[key] for key in row if not key.endswith((" s", " passes"))} for row in rows])
     if not args.quick:

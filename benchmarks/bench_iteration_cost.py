@@ -13,15 +13,14 @@ products are faster than BLAS on all of X once W has zero rows).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
 import scipy.sparse as sp
-from problems import Missing, dataset
+from common import cpu
+from problems import dataset
 
 import sparsescope as ss
 
@@ -37,13 +36,6 @@ DATA = {
     "news20": ("news20", "csr", "float64", 30),
     "news20-float32": ("news20", "csr", "float32", 30),
 }
-
-
-def timed(work: Callable[[], Any]) -> float:
-    """CPU seconds of this thread."""
-    began = time.thread_time()
-    work()
-    return time.thread_time() - began
 
 
 def arrays(name: str) -> tuple[Any, np.ndarray]:
@@ -68,11 +60,11 @@ def measure(name: str, X: Any, y: np.ndarray, loss: str, solver_name: str, turns
     G, Z = np.empty_like(state.coef), np.empty_like(state.Z)
     table = []
     for _ in range(turns):
-        step = timed(lambda: solver.step(problem, state))
+        step = cpu(lambda: solver.step(problem, state))
         trials = max(1.0, np.nan_to_num(state.trials))
         W = state.coef.copy()
-        ours = timed(lambda: problem.design.rmatmul(state.U, G)) + trials * timed(lambda: problem.design.matmul(W, Z))  # noqa: B023
-        theirs = timed(lambda: by_columns.T @ state.U) + trials * timed(lambda: by_rows @ W)  # noqa: B023
+        ours = cpu(lambda: problem.design.rmatmul(state.U, G)) + trials * cpu(lambda: problem.design.matmul(W, Z))  # noqa: B023
+        theirs = cpu(lambda: by_columns.T @ state.U) + trials * cpu(lambda: by_rows @ W)  # noqa: B023
         table.append((step, ours, theirs, step / ours, step / theirs, trials))
     columns = [median(column) for column in zip(*table, strict=True)]
     kind = "scipy" if sp.issparse(X) else "BLAS"
@@ -101,12 +93,7 @@ def main() -> None:
     parser.add_argument("--losses", nargs="+", default=list(LOSSES))
     args = parser.parse_args()
     rows = []
-    for name in args.data:
-        try:
-            X, y = arrays(name)
-        except Missing as reason:
-            print(f"{name} is left out: {reason}")
-            continue
+    for name, (X, y) in common.there(args.data, arrays):
         rows += [measure(name, X, y, loss, solver, args.turns) for loss in args.losses for solver in args.solvers]
     common.show(rows)
     worst = {loss: max((r["judged by"] for r in rows if r["loss"] == loss), default=None) for loss in args.losses}

@@ -17,14 +17,14 @@ thread, medians. Blondel et al. (2013, Sec. 4.5) report up to 10 times for their
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
-from problems import Missing, dataset
+from common import cpu
+from problems import dataset
 
 import sparsescope as ss
 from sparsescope.jit.parts import kernel, part
@@ -57,13 +57,6 @@ def all_gradients(columns, d, kept, listed, out):
     for j in range(d):
         column_gradient(columns, j, kept, listed, g)
         out[j] = g[0]
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    """CPU seconds of this thread."""
-    began = time.thread_time()
-    work()
-    return time.thread_time() - began
 
 
 def text() -> Any:
@@ -107,10 +100,10 @@ def measure(name: str, base: ss.Problem, ratio: float, turns: int) -> dict[str, 
     for turn in range(turns + 1):
         for case, found in states.items():
             moving = found.copy() if case == "logistic, same W" else found
-            took = seconds(lambda: solver.step(problems[case], moving))  # noqa: B023
+            took = cpu(lambda: solver.step(problems[case], moving))  # noqa: B023
             spent[case] += [took] if turn else []
         for case, which in (("gradients", "lazy"), ("gradients, not lazy", "not lazy")):
-            took = seconds(lambda: all_gradients(base.design.columns, base.d, states[which].kept, listed, out))  # noqa: B023
+            took = cpu(lambda: all_gradients(base.design.columns, base.d, states[which].kept, listed, out))  # noqa: B023
             spent[case] += [took] if turn else []
     ms = {case: 1e3 * median(times) for case, times in spent.items()}
     return {
@@ -138,12 +131,8 @@ def main() -> None:
     names, ratios = (["text"], RATIOS[1::2]) if args.quick else (args.data, RATIOS)
     common.quiet()
     rows = []
-    for name in names:
-        try:
-            problem = ss.Problem(DATA[name]())
-        except Missing as reason:
-            print(f"{name} is left out: {reason}")
-            continue
+    for name, data in common.there(names, lambda name: DATA[name]()):
+        problem = ss.Problem(data)
         rows += [measure(name, problem, ratio, args.turns) for ratio in ratios]
     common.show(rows)
     if not args.quick:

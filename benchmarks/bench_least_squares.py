@@ -22,12 +22,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import common
 import numpy as np
 import scipy.sparse as sp
+from problems import file_of
 
 import sparsescope as ss
 from sparsescope.experiments import peers
@@ -50,10 +52,7 @@ TEXT_TRAIN, TEXT_LEAST, TEXT_BATCH, TEXT_LAM, TEXT_PASSES = 15_000, 3, 500, 30.0
 
 def images(quick: bool) -> tuple[Any, np.ndarray, Any, np.ndarray]:
     """MNIST pixels in [0, 1], float32, and classes: training and test part."""
-    folder = common.shared_data()
-    if folder is None or not (folder / "mnist.npz").exists():
-        raise common.Missing("mnist.npz is not in the folders of SPARSESCOPE_DATA")
-    with np.load(folder / "mnist.npz") as file:
+    with np.load(file_of("mnist.npz")) as file:
         rows = slice(0, 3000 if quick else None)
         X, Xt = (file[f"X_{part}"][rows].astype(np.float32) / np.float32(255.0) for part in ("train", "test"))
         return X, file["y_train"][rows].astype(int), Xt, file["y_test"][rows].astype(int)
@@ -249,10 +248,7 @@ def liblinear(quick: bool) -> dict[str, Any]:
 
 def text(quick: bool) -> dict[str, Any]:
     """20 newsgroups as in Table 2: log-tf of words met at least three times, 15 000 documents to train."""
-    folder = common.shared_data()
-    if folder is None or not (folder / "news20_bydate_counts.npz").exists():
-        raise common.Missing("news20_bydate_counts.npz is not in the folders of SPARSESCOPE_DATA")
-    data = ss.datasets.load(str(folder / "news20_bydate_counts.npz"), scale="none")
+    data = ss.datasets.load(file_of("news20_bydate_counts.npz"), scale="none")
     X = sp.vstack([sp.csr_array(data.X), sp.csr_array(data.X_test)], format="csr").astype(np.float64)
     y = np.concatenate([data.y, data.y_test])
     order = np.random.default_rng(0).permutation(len(y))
@@ -301,9 +297,8 @@ def spectra(quick: bool) -> dict[str, Any]:
     A = draw("fourier", 3000, data_scale(X, 0), 0, dtype=np.float64).features(X.astype(np.float64))
     found = {"mnist, 3000 features": spectrum(A).condition(), "mnist, paper": 72_000.0}
     del A
-    folder = common.shared_data()
-    if folder is not None and (folder / "news20_bydate_counts.npz").exists():
-        data = ss.datasets.load(str(folder / "news20_bydate_counts.npz"), scale="none")
+    with suppress(common.Missing):
+        data = ss.datasets.load(file_of("news20_bydate_counts.npz"), scale="none")
         T = sp.csr_array(data.X).astype(np.float64)
         T.data = np.log1p(T.data)
         T = T[:, np.asarray((T > 0).sum(axis=0)).ravel() >= TEXT_LEAST]

@@ -55,7 +55,7 @@ def of_prediction(p: Prediction) -> Iterator[str]:
     yield reveal_text(p, p.kind.shown(answer), replace(finding, picture={}), judgement)
     yield from of_picture(finding.picture)
     for case in p.elsewhere:
-        yield elsewhere_text(p, case, p.run(case, no_show))
+        yield elsewhere_text(case, p.run(case, no_show))
 
 
 def of_exercise(exercise: Exercise) -> Iterator[str]:

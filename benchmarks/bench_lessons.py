@@ -24,7 +24,7 @@ from typing import Any
 
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
-from common import Missing, bar, clock
+from common import bar, clock
 from problems import file_of
 from sklearn.datasets import make_classification
 
@@ -96,12 +96,7 @@ def verdict(name: str, p: Prediction, where: str, case: Case) -> bool | None:
 
 def files(folder: Path) -> dict[str, str]:
     """The data that no lesson lists: files by name."""
-    found = {}
-    for name in REAL:
-        try:
-            found[name] = str(file_of(f"{name}.npz"))
-        except Missing as reason:
-            print(f"{name} is left out: {reason}")
+    found = {name: str(path) for name, path in common.there(REAL, lambda name: file_of(f"{name}.npz"))}
     X, y = make_classification(300, 20, n_informative=8, n_redundant=4, n_classes=5, random_state=3)
     path = folder / f"{MADE}.npz"
     np.savez(path, X=X, y=y)

@@ -11,17 +11,12 @@ machine does no harm.
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from common import store
 from counted import COUNTS, Counted
-from explorer_driver import Explorer, browser
+from explorer_driver import Explorer, a_class, browser
 
 from sparsescope.registry import app_pages
 
@@ -33,23 +28,6 @@ SETTLED = """() => {
   return (!body?.settled || body.settled()) && (!status || (lam !== null && status.mode !== "preparing"))
 }"""
 LESSON = "lesson/01"
-
-
-@contextmanager
-def a_class() -> Iterator[tuple[int, str]]:
-    """The port and the teacher's way into a class on this machine."""
-    command = [sys.executable, "-m", "sparsescope", "serve", "--class", "--address", "localhost", "--port", "0"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
-    try:
-        assert running.stdout is not None
-        for line in running.stdout:
-            if found := re.search(r"teacher only: http://localhost:(\d+)/(\S+)", line):
-                yield int(found[1]), found[2]
-                return
-        raise RuntimeError("the class did not begin")
-    finally:
-        running.terminate()
-        running.wait(60)
 
 
 def draws(page: Any) -> None:
@@ -93,9 +71,10 @@ def main() -> None:
     pages = {name: "" if name == "explorer" else name for name in app_pages} | {"a lesson": LESSON}
     with Explorer() as server:
         rows = list(loaded(server.port, pages, PAGE))
-    with a_class() as (port, board):
-        rows += loaded(port, {"explorer in a class": ""}, PAGE)
-        rows += loaded(port, {"a student's questions": "class", "the teacher's board": board}, CLASS)
+    with a_class() as server:
+        board = server.teacher.removeprefix(server.url)
+        rows += loaded(server.port, {"explorer in a class": ""}, PAGE)
+        rows += loaded(server.port, {"a student's questions": "class", "the teacher's board": board}, CLASS)
     over = [row["page"] for row in rows if row["first load MB"] > BAR]
     print("Within the bar" if not over else f"Above {BAR} MB: " + ", ".join(over))
     store("loads", rows, bar=BAR, counts=COUNTS)

@@ -13,10 +13,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from statistics import median
 from typing import Any
 
-import common
 import problems
 import race
 
@@ -24,6 +22,7 @@ from sparsescope.registry import solvers
 
 NAME = "logistic"
 OURS = ("bcd-ls", "working-set")
+RIVALS = ("glmnet", "lightning")
 THRESHOLDS = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
 # For this loss lightning's default is the constant step (max_steps=0); its line search is faster on some problems.
 LIGHTNING = (
@@ -58,55 +57,18 @@ def contestants() -> list[race.Contestant]:
 
 
 def report(rows: list[dict[str, Any]]) -> None:
-    """The table, and whether we were faster than each peer wherever it got to the same objective."""
-    print()
-    common.show(race.table(rows))
-    print()
-    for peer in ("glmnet", "lightning"):
-        lost, wins = losses(rows, peer)
-        where = f" ({'; '.join(lost)})" if lost else ""
-        common.bar(
-            f"problems × levels where our best is not faster than {peer}{where}",
-            float(len(lost)) if wins else None,
-            0.0,
-        )
-        if wins:
-            print(f"                {peer} ÷ our best: median {median(wins):.3g}, {min(wins):.3g} to {max(wins):.3g}")
-
-
-def losses(rows: list[dict[str, Any]], peer: str, own: tuple[str, ...] = OURS) -> tuple[list[str], list[float]]:
-    """Return where a peer was at least as fast as our best solver, and all ratios, at the levels that it reached."""
-    lost, wins = [], []
-    for row in rows:
-        for level in race.SHOWN:
-            theirs = race.seconds(row, peer, level)
-            ours = [t for t in (race.seconds(row, name, level) for name in own) if t is not None]
-            if theirs is None:
-                continue
-            wins.append(theirs / min(ours) if ours else 0.0)
-            if wins[-1] <= 1.0:
-                lost.append(f"{row['case']} at {level:.0e}")
-    return lost, wins
+    """The table, and whether we were faster than each peer."""
+    race.judge(rows, dict.fromkeys(RIVALS, "not faster than"), OURS)
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The figures of the bars, for the stored file."""
-    found = {}
-    for peer in ("glmnet", "lightning"):
-        lost, wins = losses(rows, peer)
-        if wins:
-            found[peer] = {"median ratio": median(wins), "least ratio": min(wins), "not faster": lost}
-    return found
+    return race.gains(rows, RIVALS, OURS)
 
 
 def main() -> None:
     """Measure, or print what is stored."""
-    quick = (problems.LOGISTIC[0].name,)
-    args = race.options(__doc__, quick[0])
-    if args.print:
-        report(common.rows_of(NAME))
-    else:
-        race.measure(NAME, problems.LOGISTIC, quick, contestants(), args, report, summary)
+    race.main(NAME, __doc__, problems.LOGISTIC, (problems.LOGISTIC[0].name,), contestants, report, summary)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,10 @@ from statistics import median
 from typing import Any
 
 import problems
+import psutil
 import race
 from common import parser, show, store
-from explorer_driver import Explorer, browser
+from explorer_driver import DRAWN, SETTLED, Explorer, browser
 
 TURN = 0.02  # seconds between two positions of a drag
 RATIO = 0.0265  # λ/λ_max of the race: 0.9 % of the rows at the optimum (benchmarks/problems.py)
@@ -33,8 +34,6 @@ LANES = ("working-set", "bcd-ls", "fista-ls", "sparsa")
 LEAST = {"geometry frames/s": 20, "prox frames/s": 20, "race frames/s": 12, "lanes' share": 0.85, "path frames/s": 15}
 MOST = {"geometry ms": 60, "prox ms": 60, "largest difference": 0.15}
 
-SETTLED = "() => { const { body } = window.__sparsescope.page; return !body.settled || body.settled() }"
-DRAWN = "() => window.__sparsescope && window.__sparsescope.received > 0"
 # Counts what is painted: a draw that the browser's next frame shows.
 COUNT = """() => {
   const { body } = window.__sparsescope.page;
@@ -95,8 +94,8 @@ def drags(seconds: float) -> dict[str, float]:
 
 def processor_seconds(pid: int) -> float:
     """Processor seconds of a process so far, without its children."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    spent = psutil.Process(pid).cpu_times()
+    return float(spent.user + spent.system)
 
 
 def raced(data: str, budget: float) -> tuple[dict[str, float], dict[str, list[float | None]]]:

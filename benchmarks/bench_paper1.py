@@ -120,11 +120,7 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Measure, or print what is stored."""
-    args = race.options(__doc__, " and ".join(QUICK))
-    if args.print:
-        report(common.rows_of(NAME))
-    else:
-        race.measure(NAME, problems.PAPER1, QUICK, contestants(), args, report, summary, certified)
+    race.main(NAME, __doc__, problems.PAPER1, QUICK, contestants, report, summary, certified)
 
 
 if __name__ == "__main__":

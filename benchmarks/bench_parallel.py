@@ -91,11 +91,9 @@ def main() -> None:
         return
     common.quiet()
     began, rows = time.perf_counter(), []
-    for name in QUICK if args.quick else args.only:
-        try:
-            rows += measure(name, args.turns, args.limit)
-        except problems.Missing as reason:
-            print(f"{name} is left out: {reason}")
+    names = QUICK if args.quick else args.only
+    for _, found in common.there(names, lambda name: measure(name, args.turns, args.limit)):
+        rows += found
     common.show(rows)
     judged = [r["best serial ÷ 2 threads"] for r in rows if r["case"].startswith(BAR_DATA)]
     judged = [value for value in judged if value is not None]

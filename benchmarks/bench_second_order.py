@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-from statistics import median
 from typing import Any
 
-import bench_logistic
 import common
 import numpy as np
 import problems
@@ -83,16 +81,7 @@ def step_cost(case: problems.Case, args: argparse.Namespace) -> dict[str, Any]:
 
 def report(rows: list[dict[str, Any]]) -> None:
     """The table, and the bars."""
-    print()
-    common.show(race.table(rows))
-    print()
-    for peer in PEERS:
-        lost, wins = bench_logistic.losses(rows, peer, OURS)
-        where = f" ({'; '.join(lost)})" if lost else ""
-        than = "slower than" if peer == "liblinear" else "not faster than"
-        common.bar(f"problems × levels where our best is {than} {peer}{where}", float(len(lost)) if wins else None, 0.0)
-        if wins:
-            print(f"                {peer} ÷ our best: median {median(wins):.3g}, {min(wins):.3g} to {max(wins):.3g}")
+    race.judge(rows, {peer: "slower than" if peer == "liblinear" else "not faster than" for peer in PEERS}, OURS)
     steps = [row["step ns"] for row in rows if row.get("step ns")]
     spread = max(steps) / min(steps) if steps else None
     common.bar("dearest ÷ cheapest coordinate step of lhac, over the problems", spread, 1.5)
@@ -100,22 +89,13 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The figures of the bars, for the stored file."""
-    found: dict[str, Any] = {}
-    for peer in PEERS:
-        lost, wins = bench_logistic.losses(rows, peer, OURS)
-        if wins:
-            found[peer] = {"median ratio": median(wins), "least ratio": min(wins), "not faster": lost}
-    return found
+    return race.gains(rows, PEERS, OURS)
 
 
 def main() -> None:
     """Measure, or print what is stored."""
-    quick = (problems.SECOND_ORDER[3].name,)
-    args = race.options(__doc__, quick[0])
-    if args.print:
-        report(common.rows_of(NAME))
-    else:
-        race.measure(NAME, problems.SECOND_ORDER, quick, contestants(), args, report, summary, step_cost)
+    cases = problems.SECOND_ORDER
+    race.main(NAME, __doc__, cases, (cases[3].name,), contestants, report, summary, step_cost)
 
 
 if __name__ == "__main__":

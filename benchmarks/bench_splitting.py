@@ -25,6 +25,7 @@ from typing import Any
 import common  # first: it sets the thread counts before numpy is imported
 import numpy as np
 import scipy.sparse as sp
+from common import cpu
 from problems import dataset, file_of
 
 import sparsescope as ss
@@ -66,13 +67,6 @@ def data_of(name: str) -> Any:
         pool = samples.load(str(file_of("golub_leukemia.npz")))
         return ss.datasets.from_arrays(pool.X[: pool.training], pool.y[: pool.training], name=name)
     return ss.datasets.load(name, test_size=0.0) if name in ("iris", "wine") else dataset(name)
-
-
-def cpu(work: Callable[[], Any]) -> float:
-    """Processor seconds of this thread."""
-    began = time.thread_time()
-    work()
-    return time.thread_time() - began
 
 
 # ----------------------------------------------------------------------------------------------------------------- cost

@@ -18,7 +18,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
@@ -127,6 +127,13 @@ def timed(function: Callable[[], Any], repeats: int = 3, timer: Callable[[], flo
     return interleaved({"it": function}, repeats, warm=False, timer=timer)["it"]
 
 
+def cpu(work: Callable[[], Any]) -> float:
+    """Processor seconds of this thread in one call."""
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
+
+
 def interleaved(
     functions: dict[str, Callable[[], Any]], repeats: int = 3, warm: bool = True, timer: Callable[[], float] = clock
 ) -> dict[str, float]:
@@ -184,6 +191,15 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 class Missing(FileNotFoundError):
     """Error for data that are not here; the message says which file and where it was looked for."""
+
+
+def there(names: Iterable[str], load: Callable[[str], Any]) -> Iterator[tuple[str, Any]]:
+    """Each name with its data, where these are here; of the others it is said that they are left out."""
+    for name in names:
+        try:
+            yield name, load(name)
+        except Missing as reason:
+            print(f"{name} is left out: {reason}")
 
 
 class Rows:

@@ -13,9 +13,12 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+DRAWN = "() => window.__sparsescope && window.__sparsescope.received > 0"
+SETTLED = "() => { const { body } = window.__sparsescope.page; return !body.settled || body.settled() }"
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -91,6 +94,13 @@ class Explorer:
         self.stop()
         self._errors.close()
         self._said.close()
+
+
+@contextmanager
+def a_class() -> Iterator[Explorer]:
+    """The server of a class of which nothing is kept."""
+    with tempfile.TemporaryDirectory() as folder, Explorer(keep=str(Path(folder) / "class.sqlite")) as server:
+        yield server
 
 
 @contextmanager

@@ -6,41 +6,22 @@ depend on them.
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 LOOP, BROWSER = "ms a frame, server's loop", "ms a frame, browser"
 
 
-def _parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
-
-
-def _command(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-
-
 def _browser() -> list[int]:
     """The processes of the browser that this one started."""
-    parents, commands = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)], commands[int(entry.name)] = (
-                    _parent(int(entry.name)),
-                    _command(int(entry.name)),
-                )
-            except OSError:  # it ended meanwhile
-                continue
-
-    def ours(pid: int) -> bool:
-        while pid in parents:
-            if pid == os.getpid():
-                return True
-            pid = parents[pid]
-        return False
-
-    return [pid for pid, command in commands.items() if "chrom" in command.split("\0")[0] and ours(pid)]
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it ended meanwhile
+            if "chrom" in "".join(process.cmdline()[:1]):
+                found.append(process.pid)
+    return found
 
 
 def _seconds(task: str) -> float:

@@ -13,7 +13,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -349,24 +349,29 @@ def options(doc: str | None, quick: str) -> argparse.Namespace:
     return args
 
 
-def measure(
+def main(
     name: str,
+    doc: str | None,
     cases: list[problems.Case],
     quick: tuple[str, ...],
-    field: list[Contestant],
-    args: argparse.Namespace,
+    contestants: Callable[[], list[Contestant]],
     report: Callable[[list[dict[str, Any]]], None],
     summary: Callable[[list[dict[str, Any]]], dict[str, Any]] = lambda rows: {},
     more: Callable[[problems.Case, argparse.Namespace], dict[str, Any]] = lambda case, args: {},
 ) -> None:
-    """Race on all wanted cases that are not measured yet, store them (not with --quick) and report.
+    """Race on all wanted cases that are not measured yet, store them (not with --quick) and report; or only report.
 
     more : what else to measure for a case, as further entries of its row
     """
+    args = options(doc, " and ".join(quick))
+    if args.print:
+        report(common.rows_of(name))
+        return
+    field = contestants()
     common.quiet()
     names = [c.name for c in field]
-    options = {"repeats": args.repeats, "limit": args.limit, "quick": args.quick, "contestants": names}
-    rows = common.Rows(name, options, args.fresh)
+    asked = {"repeats": args.repeats, "limit": args.limit, "quick": args.quick, "contestants": names}
+    rows = common.Rows(name, asked, args.fresh)
 
     def job(case: problems.Case) -> Callable[[], dict[str, Any]]:
         return lambda: {**race(case, field, args.repeats, args.limit), **more(case, args)}
@@ -410,3 +415,44 @@ def ratio(row: dict[str, Any], slow: str, fast: str, level: float) -> float | No
         return None
     a, b = seconds(row, slow, level), seconds(row, fast, level)
     return None if b is None else (row["limit"] if a is None else a) / b
+
+
+def losses(rows: list[dict[str, Any]], peer: str, own: tuple[str, ...]) -> tuple[list[str], list[float]]:
+    """Return where a peer was at least as fast as our best solver, and all ratios, at the levels that it reached."""
+    lost, wins = [], []
+    for row in rows:
+        for level in SHOWN:
+            theirs = seconds(row, peer, level)
+            ours = [t for t in (seconds(row, name, level) for name in own) if t is not None]
+            if theirs is None:
+                continue
+            wins.append(theirs / min(ours) if ours else 0.0)
+            if wins[-1] <= 1.0:
+                lost.append(f"{row['case']} at {level:.0e}")
+    return lost, wins
+
+
+def judge(rows: list[dict[str, Any]], peers: dict[str, str], own: tuple[str, ...]) -> None:
+    """Print the table, and for each peer whether we were faster wherever it got to the same objective.
+
+    peers : of each what it means that we lose: ``slower than``, ``not faster than``
+    """
+    print()
+    common.show(table(rows))
+    print()
+    for peer, than in peers.items():
+        lost, wins = losses(rows, peer, own)
+        where = f" ({'; '.join(lost)})" if lost else ""
+        common.bar(f"problems × levels where our best is {than} {peer}{where}", float(len(lost)) if wins else None, 0.0)
+        if wins:
+            print(f"                {peer} ÷ our best: median {median(wins):.3g}, {min(wins):.3g} to {max(wins):.3g}")
+
+
+def gains(rows: list[dict[str, Any]], peers: Iterable[str], own: tuple[str, ...]) -> dict[str, Any]:
+    """The figures of these bars, for the stored file."""
+    found: dict[str, Any] = {}
+    for peer in peers:
+        lost, wins = losses(rows, peer, own)
+        if wins:
+            found[peer] = {"median ratio": median(wins), "least ratio": min(wins), "not faster": lost}
+    return found

@@ -10,17 +10,13 @@ from __future__ import annotations
 
 import argparse
 import io
-import re
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from common import HERE
-from explorer_driver import Explorer, browser
+from explorer_driver import DRAWN, SETTLED, Explorer, a_class, browser
 from PIL import Image
 
 ROOT = HERE.parent
@@ -29,8 +25,6 @@ PICTURES = ROOT / "docs" / "pictures"
 SIZE = (1280, 800)
 MOST_BYTES = 120_000
 WAIT = 240_000  # ms until a page has all that was asked for
-DRAWN = "() => window.__sparsescope && window.__sparsescope.received > 0"
-SETTLED = "() => { const { body } = window.__sparsescope.page; return !body.settled || body.settled() }"
 LOWER = """(s) => {
   s.value = Number(s.min) + 0.52 * (s.max - s.min);
   s.dispatchEvent(new Event("input", { bubbles: true }));
@@ -98,33 +92,13 @@ def readme(page: Any, url: str, name: str) -> None:
     page.mouse.move(5, 700)
 
 
-@contextmanager
-def class_room() -> Iterator[str]:
-    """Serve a class on a free port and give the teacher's link."""
-    command = [sys.executable, "-m", "sparsescope", "serve", "--class", "--address", "localhost", "--port", "0"]
-    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert program.stdout is not None
-    try:
-        said = ""
-        for line in program.stdout:
-            said += line
-            if found := re.search(r"teacher only: (http://localhost:\d+/\S+)", line):
-                yield found[1]
-                return
-        raise RuntimeError(f"the class did not start:\n{said}")
-    finally:
-        program.terminate()
-        program.wait(60)
-        program.stdout.close()
-
-
 def board() -> None:
     """Ask a class of two a question; both answer."""
-    with class_room() as link, browser(*SIZE) as teacher:
-        teacher.goto(link)
+    with a_class() as server, browser(*SIZE) as teacher:
+        teacher.goto(server.teacher)
         students = [teacher.context.browser.new_context().new_page() for _ in range(2)]
         for student in students:
-            student.goto(re.sub(r"(localhost:\d+/).*", r"\1class", link))
+            student.goto(server.url + "class")
             student.wait_for_load_state()
         part(teacher, "ask-text").fill("λ is halved. Are there more non-zero rows, or fewer?")
         part(teacher, "ask-answers").fill("*more rows\nfewer rows | λ is the price of a row.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -33,28 +34,30 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
 
 def text(folder: Path = RESULTS) -> str:
     """All tables as Markdown; empty if nothing of them has been measured."""
-    parts = [
-        part
-        for part in (
-            paper1(folder),
-            logistic(folder),
-            second_order(folder),
-            paths(folder),
-            covariance(folder),
-            large_covariance(folder),
-            least_squares(folder),
-            splitting(folder),
-            crammer_singer(folder),
-            pd_sparse(folder),
-            constants(folder),
-            reach(folder),
-            cross_validation(folder),
-            remarks(folder),
-            compiling(folder),
-        )
-        if part
-    ]
-    return "\n\n".join(parts)
+    tables = {
+        "paper1": paper1,
+        "logistic": logistic,
+        "second_order": second_order,
+        "path": paths,
+        "covariance": covariance,
+        "large_covariance": large_covariance,
+        "least_squares": least_squares,
+        "splitting": splitting,
+        "crammer_singer": crammer_singer,
+        "pd_sparse": pd_sparse,
+        "constants": constants,
+    }
+    parts = [table(name, lines_of, folder) for name, lines_of in tables.items()]
+    parts += [reach("reach", folder), reach("reach_hinges", folder)]
+    parts += [cross_validation(folder), remarks(folder), compiling(folder)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def table(name: str, lines_of: Callable[[dict[str, Any]], list[str]], folder: Path) -> str:
+    """The lines that a function makes of a stored result, and where they come from; empty if nothing is stored."""
+    result = load(name, folder)
+    lines = lines_of(result) if result is not None and result["rows"] else []
+    return "\n".join([*lines, f"({where(result)}; `bench_{name}.py`)"]) if result is not None and lines else ""
 
 
 def number(value: float | None) -> str:
@@ -95,11 +98,8 @@ def race(result: dict[str, Any], names: tuple[str, ...], peers: dict[str, str]) 
     return lines
 
 
-def paper1(folder: Path) -> str:
+def paper1(result: dict[str, Any]) -> list[str]:
     """Multiclass squared hinge beside lightning."""
-    result = load("paper1", folder)
-    if result is None or not result["rows"]:
-        return ""
     rows = result["rows"]
     limits = " or ".join(sorted({f"{row['limit']:g}" for row in rows}))
     lines = [
@@ -118,8 +118,7 @@ def paper1(folder: Path) -> str:
             + " and ".join(f"{number(c['cpu'])} s on {c['case']}" for c in certified)
             + "."
         )
-    lines.append(f"({where(result)}; `bench_paper1.py`)")
-    return "\n".join(lines)
+    return lines
 
 
 def ratios(rows: list[dict[str, Any]]) -> str:
@@ -142,11 +141,8 @@ def ratios(rows: list[dict[str, Any]]) -> str:
     return "lightning's best time ÷ ours, medians at the three levels: " + "; ".join(said) + "."
 
 
-def logistic(folder: Path) -> str:
+def logistic(result: dict[str, Any]) -> list[str]:
     """Multinomial logistic loss beside glmnet and lightning."""
-    result = load("logistic", folder)
-    if result is None or not result["rows"]:
-        return ""
     rows = result["rows"]
     absent = [name for name in ("glmnet", "lightning") if not any(name in row["contestants"] for row in rows)]
     lines = [
@@ -157,15 +153,11 @@ def logistic(folder: Path) -> str:
     ]
     if absent:
         lines.append(f"Not installed when this was measured: {', '.join(absent)}.")
-    lines.append(f"({where(result)}; `bench_logistic.py`)")
-    return "\n".join(lines)
+    return lines
 
 
-def splitting(folder: Path) -> str:
+def splitting(result: dict[str, Any]) -> list[str]:
     """The exact multiclass hinge: both formulations to a gap, and the race of Chierchia et al., Fig. 3."""
-    result = load("splitting", folder)
-    if result is None or not result["rows"]:
-        return ""
     gaps = [row for row in result["rows"] if row["part"] == "gaps"]
     races = [row for row in result["rows"] if row["part"] == "races"]
     lines = []
@@ -200,34 +192,26 @@ def splitting(folder: Path) -> str:
             for row in races
         ]
         lines.append("")
-    if not lines:
-        return ""
-    return "\n".join([*lines[:-1], f"({where(result)}; `bench_splitting.py`)"])
+    return lines[:-1]
 
 
-def crammer_singer(folder: Path) -> str:
+def crammer_singer(result: dict[str, Any]) -> list[str]:
     """The multiclass hinge with ridge beside liblinear."""
-    result = load("crammer_singer", folder)
-    if result is None or not result["rows"]:
-        return ""
     rows = result["rows"]
     limits = " or ".join(sorted({f"{row['limit']:g}" for row in rows}))
-    lines = [
+    return [
         "**Multiclass hinge (Crammer–Singer) with ridge**: processor seconds on one thread to a relative "
         f"sub-optimality of 1e-2/1e-4/1e-6, medians of {rows[0]['repeats']} (–: not within {limits} "
         "s). Optima are certified. Ours without certificates, liblinear at the largest of its tolerances whose weights "
         "are that good.",
         "",
         *race(result, HINGE, {"liblinear": "liblinear `-s 4`"}),
+        "",
     ]
-    return "\n".join([*lines, "", f"({where(result)}; `bench_crammer_singer.py`)"])
 
 
-def second_order(folder: Path) -> str:
+def second_order(result: dict[str, Any]) -> list[str]:
     """Binary logistic loss with the lasso beside liblinear, skglm and saga."""
-    result = load("second_order", folder)
-    if result is None or not result["rows"]:
-        return ""
     rows = result["rows"]
     peers = {"liblinear": "liblinear `-s 6`", "skglm": "skglm", "saga": "saga"}
     lines = [
@@ -239,14 +223,11 @@ def second_order(folder: Path) -> str:
     steps = [row["step ns"] for row in rows if row.get("step ns")]
     if steps:
         lines += ["", f"A coordinate step of `lhac` takes {min(steps):.0f} to {max(steps):.0f} ns on these problems."]
-    return "\n".join([*lines, "", f"({where(result)}; `bench_second_order.py`)"])
+    return [*lines, ""]
 
 
-def least_squares(folder: Path) -> str:
+def least_squares(result: dict[str, Any]) -> list[str]:
     """Table 1 of Agarwal et al., and the speed of its fits."""
-    result = load("least_squares", folder)
-    if result is None or not result["rows"]:
-        return ""
     by = {row["case"]: row for row in result["rows"]}
     methods = ("linear", "logistic", "calibrated")
     lines = [
@@ -294,16 +275,13 @@ def least_squares(folder: Path) -> str:
             f"{number(best[1])} s, liblinear's SVM {row['liblinear error %']:.1f} % in "
             f"{number(row['liblinear seconds'])} s."
         )
-    return "\n".join([*lines, "", *said, "", f"({where(result)}; `bench_least_squares.py`)"])
+    return [*lines, "", *said, ""]
 
 
-def paths(folder: Path) -> str:
+def paths(result: dict[str, Any]) -> list[str]:
     """Paths of 50 λ beside glmnet, adelie, celer and skglm."""
-    result = load("path", folder)
-    if result is None or not result["rows"]:
-        return ""
     limits = " or ".join(sorted({f"{row['limit']:g}" for row in result["rows"]}))
-    lines = [
+    return [
         "**Paths of 50 λ**, logistic loss, from λ_max to a hundredth of it (news20: a tenth): processor seconds on one "
         "thread until the worst error of the path, relative to the certified optimum, is at most 1e-2/1e-4/1e-6 (–: at "
         f"no tolerance within {limits} s; empty: no problem of this program). Ours with the time to make the problem, "
@@ -311,17 +289,14 @@ def paths(folder: Path) -> str:
         "",
         *race(result, PATH, {"glmnet": "glmnet (R)", "ours": "`ss.path`"} | {name: name for name in PATH[1:4]}),
         "",
-        f"({where(result)}; `bench_path.py`)",
     ]
-    return "\n".join(lines)
 
 
-def covariance(folder: Path) -> str:
+def covariance(result: dict[str, Any]) -> list[str]:
     """Sparse inverse covariance beside scikit-learn and glasso."""
-    result = load("covariance", folder)
-    races = [] if result is None else [row for row in result["rows"] if row["part"] == "race"]
-    if result is None or not races:
-        return ""
+    races = [row for row in result["rows"] if row["part"] == "race"]
+    if not races:
+        return []
     peers = {
         "graphical_lasso": "scikit-learn's graphical_lasso",
         "glasso": "R's glasso",
@@ -351,14 +326,11 @@ def covariance(folder: Path) -> str:
             f"A coordinate step of `lhac-covariance` takes {min(times):.0f} to {max(times):.0f} ns from p = "
             f"{small['p']} to {large['p']}, one of `quic` {small['quic ns']:.0f} to {large['quic ns']:.0f} ns.",
         ]
-    return "\n".join([*lines, "", f"({where(result)}; `bench_covariance.py`)"])
+    return [*lines, ""]
 
 
-def large_covariance(folder: Path) -> str:
+def large_covariance(result: dict[str, Any]) -> list[str]:
     """The same with thousands of features: seconds and memory."""
-    result = load("large_covariance", folder)
-    if result is None or not result["rows"]:
-        return ""
     rows = result["rows"]
     levels = list(rows[0]["reached"])
     lines = [
@@ -375,14 +347,11 @@ def large_covariance(folder: Path) -> str:
         lines.append(
             f"| {row['p']} | {row['components']} | `{row['solver']}` | {row['edges']} | {spent} | {row['GB']:.1f} |"
         )
-    return "\n".join([*lines, "", f"({where(result)}; `bench_large_covariance.py`)"])
+    return [*lines, ""]
 
 
-def pd_sparse(folder: Path) -> str:
+def pd_sparse(result: dict[str, Any]) -> list[str]:
     """PD-Sparse: beside liblinear, and what it takes with many classes."""
-    result = load("pd_sparse", folder)
-    if result is None or not result["rows"]:
-        return ""
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in result["rows"]:
         rows.setdefault(row["part"], []).append(row)
@@ -416,7 +385,7 @@ def pd_sparse(folder: Path) -> str:
         ]
         lines.append("")
     lines += _growing_together(rows.get("together", []))
-    return "\n".join([*lines, *_pd_sparse_facts(rows), f"({where(result)}; `bench_pd_sparse.py`)"])
+    return [*lines, *_pd_sparse_facts(rows)]
 
 
 def _growing_together(rows: list[dict[str, Any]]) -> list[str]:
@@ -487,11 +456,8 @@ def _pd_sparse_facts(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
     return found
 
 
-def constants(folder: Path) -> str:
+def constants(result: dict[str, Any]) -> list[str]:
     """Iterations of coordinate descent with each of the constants."""
-    result = load("constants", folder)
-    if result is None or not result["rows"]:
-        return ""
     kinds = ("class-aware", "tight", "paper")
     lines = [
         "**What a constant is worth**: iterations of `bcd-cst` (multiclass squared hinge, ℓ1/ℓ2) to a relative "
@@ -505,15 +471,11 @@ def constants(folder: Path) -> str:
         f"| {row['data']}, {row['λ/λ_max']:g} | {' | '.join(str(row[k] or '–') for k in kinds)} |"
         for row in result["rows"]
     ]
-    return "\n".join([*lines, "", f"({where(result)}; `bench_constants.py`)"])
+    return [*lines, ""]
 
 
-def reach(folder: Path) -> str:
-    """Reach of `auto`: a sentence for each result."""
-    return "\n\n".join(part for part in (_reach("reach", folder), _reach("reach_hinges", folder)) if part)
-
-
-def _reach(name: str, folder: Path) -> str:
+def reach(name: str, folder: Path) -> str:
+    """Reach of `auto`: a sentence for a result."""
     result = load(name, folder)
     if result is None or not result["rows"]:
         return ""
@@ -561,40 +523,41 @@ def cross_validation(folder: Path) -> str:
 def remarks(folder: Path) -> str:
     """Sentences on what has no table."""
     found = []
-    cost = load("iteration_cost", folder)
-    if cost is not None and cost["rows"]:
-        ratios = [row["judged by"] for row in cost["rows"]]
+    if cost := _rows("iteration_cost", folder):
+        ratios = [row["judged by"] for row in cost]
         found.append(
             f"- An iteration of ISTA, FISTA or SpaRSA costs {median(ratios):.2f} times its products with X in "
             f"the median of {len(ratios)} cases, {max(ratios):.2f} times at most (`bench_iteration_cost.py`)."
         )
-    lazy = load("laziness", folder)
-    if lazy is not None and lazy["rows"]:
-        gains, beside = ([row[key] for row in lazy["rows"]] for key in ("gain of gradients", "logistic/lazy, same W"))
+    if lazy := _rows("laziness", folder):
+        gains, beside = ([row[key] for row in lazy] for key in ("gain of gradients", "logistic/lazy, same W"))
         found.append(
             "- Leaving out samples without active hinges makes the gradients of a sweep up to "
             f"{max(gains):.1f} times faster ({median(gains):.1f} in the median of {len(gains)} cases); a "
             f"sweep with the logistic loss at the same weights takes {min(beside):.1f} to {max(beside):.1f} "
             "times as long (`bench_laziness.py`)."
         )
-    threads = load("parallel", folder)
-    if threads is not None and threads["rows"]:
-        own = [row["1 thread"] / row["2 threads"] for row in threads["rows"]]
-        serial, best = ([row[f"{name} ÷ 2 threads"] for row in threads["rows"]] for name in ("bcd-cst", "best serial"))
+    if threads := _rows("parallel", folder):
+        own = [row["1 thread"] / row["2 threads"] for row in threads]
+        serial, best = ([row[f"{name} ÷ 2 threads"] for row in threads] for name in ("bcd-cst", "best serial"))
         found.append(
             f"- `bcd-parallel` on two threads takes 1/{min(own):.1f} to 1/{max(own):.1f} of its wall time on "
             f"one; beside the serial `bcd-cst` with the same constants it is {min(serial):.2f} to "
             f"{max(serial):.2f} times as fast, beside the best serial sweep (`bcd-ls`) {min(best):.2f} to "
             f"{max(best):.2f} times (`bench_parallel.py`)."
         )
-    screening = load("screening", folder)
-    if screening is not None and screening["rows"]:
-        most = max(row["could save %"] for row in screening["rows"])
+    if screening := _rows("screening", folder):
+        most = max(row["could save %"] for row in screening)
         found.append(
             f"- Gap-safe screening could save at most {most:.0f} % of the time of `working-set`, before its "
             "own cost, and is left out (`bench_screening.py`)."
         )
     return "\n".join(found)
+
+
+def _rows(name: str, folder: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = (load(name, folder) or {"rows": []})["rows"]
+    return rows
 
 
 def compiling(folder: Path) -> str:

@@ -23,8 +23,10 @@ from scipy.optimize import linprog
 
 import sparsescope.losses
 import sparsescope.penalties
-import sparsescope.solvers  # noqa: F401
+import sparsescope.solvers
 from sparsescope.checking.points import values_of
+from sparsescope.jit.parts import part
+from sparsescope.losses.squared import Squared
 from sparsescope.penalties.block import BlockPenalty
 from sparsescope.problems.prediction import Problem
 from sparsescope.registry import Registry, losses, penalties, solvers
@@ -208,6 +210,39 @@ def tags() -> tuple[sp.csr_array, np.ndarray]:
     counts[11] = 0.0
     norms = np.linalg.norm(counts, axis=1, keepdims=True)
     return sp.csr_array(counts / np.where(norms > 0, norms, 1.0)), Y
+
+
+@part
+class Kinked(sparsescope.losses.Loss):
+    """max(0, 1 − z_y + max of the others): a non-smooth loss."""
+
+    smooth = False
+    title = "kinked hinge"
+
+    def value(self, z, y):
+        top = -np.inf
+        for r in range(z.size):
+            if r != y:
+                top = max(top, z[r])
+        return max(0.0, 1.0 - z[y] + top)
+
+    def gradient(self, z, y, x, g, work):  # a subgradient, for the solvers that do with one
+        best = y
+        for r in range(z.size):
+            if r != y and z[r] + 1.0 > z[best] + (0.0 if best == y else 1.0):
+                best = r
+        g[best] += x
+        g[y] -= x
+        return self.value(z, y)
+
+
+@part
+class FirstOrder(sparsescope.losses.Loss):
+    """The squared loss without second derivatives."""
+
+    title = "squared, first order only"
+    value, gradient, derivatives = (vars(Squared)[k] for k in ("value", "gradient", "derivatives"))
+    conjugate, repair, curvature = (vars(Squared)[k] for k in ("conjugate", "repair", "curvature"))
 
 
 def hinge_program(

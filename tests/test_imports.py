@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -267,14 +267,17 @@ def asked_kinds(source: str) -> list[int]:
     return found
 
 
-def test_no_file_asks_what_kind_a_problem_is() -> None:
-    """Hold that facts of a kind stand on its class in problems/ and on its page's class in live/."""
+def check_sources(faults: Callable[[str], list[int]]) -> None:
+    """No file of the package has a line at which this finds a fault."""
     found = [
-        f"{path.relative_to(PACKAGE)}:{line}"
-        for path in sources()
-        for line in asked_kinds(path.read_text(encoding="utf-8"))
+        f"{path.relative_to(PACKAGE)}:{line}" for path in sources() for line in faults(path.read_text(encoding="utf-8"))
     ]
     assert not found, "\n".join(found)
+
+
+def test_no_file_asks_what_kind_a_problem_is() -> None:
+    """Hold that facts of a kind stand on its class in problems/ and on its page's class in live/."""
+    check_sources(asked_kinds)
 
 
 def tables_of_kinds(source: str) -> list[int]:
@@ -290,12 +293,7 @@ def tables_of_kinds(source: str) -> list[int]:
 
 
 def test_no_file_has_a_table_of_kinds() -> None:
-    found = [
-        f"{path.relative_to(PACKAGE)}:{line}"
-        for path in sources()
-        for line in tables_of_kinds(path.read_text(encoding="utf-8"))
-    ]
-    assert not found, "\n".join(found)
+    check_sources(tables_of_kinds)
     assert tables_of_kinds('A = {Problem.kind: 1}\nB = {"covariance": 2}\nC = {"other": 3}') == [1, 2]
 
 

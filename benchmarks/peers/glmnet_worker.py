@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import r_files
 import scipy.sparse as sp
-from watch import GIVE_UP, objective, read_data, read_task
+from watch import GIVE_UP, read_data, read_task, report_end
 
 STARTING = 15.0  # seconds for R to start and to read the data, on a busy machine
 SCRIPT = Path(__file__).with_name("glmnet_fit.R")
@@ -52,22 +52,8 @@ def main():
             raise RuntimeError((done.stderr.strip().splitlines() or ["Rscript failed"])[-1])
         cpu, wall, fitted, version = done.stdout.split()
         W = np.fromfile(folder / "W.bin").reshape(m, d).T
-    relative = (objective(X, y, np.ascontiguousarray(W), task["lam"], task["loss"]) - task["best"]) / abs(task["best"])
-    whole = int(fitted) == count
-    reached = [[v, float(cpu), float(wall), 1] for v in sorted(task["levels"], reverse=True) if whole and relative <= v]
-    print(
-        json.dumps(
-            {
-                "reached": reached,
-                "looks": 1,
-                "lowest": relative,
-                "cpu": float(cpu),
-                "wall": float(wall),
-                "version": version,
-                "ended": "by itself" if whole else "gave up on the path",
-            }
-        )
-    )
+    ended = "by itself" if int(fitted) == count else "gave up on the path"
+    report_end(task, X, y, W, float(cpu), float(wall), ended, version=version)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,13 @@ adelie      adelie's groups of size one, at λ alone or ("path") at the end of t
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from watch import objective, read_data, read_task
+from watch import read_data, read_task, report_end
 
 MOST_ITERATIONS = 100_000
 
@@ -116,12 +115,7 @@ def main():
     wall, cpu = time.perf_counter(), time.process_time()
     w = call()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    value = objective(X, y, np.ascontiguousarray(w[:, None]), task["lam"], task["loss"])
-    relative = (value - task["best"]) / abs(task["best"])
-    reached = [[level, cpu, wall, 1] for level in sorted(task["levels"], reverse=True) if relative <= level]
-    print(
-        json.dumps({"reached": reached, "looks": 1, "lowest": relative, "cpu": cpu, "wall": wall, "ended": "by itself"})
-    )
+    report_end(task, X, y, w[:, None], cpu, wall)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ import pytest
 import sparsescope as ss
 from sparsescope.app._duals import CORNER, Point
 from sparsescope.registry import app_pages
-
-LIMIT = 240.0
+from waiting import finish
 
 
 def problem_of(name: str = "iris", loss: str = "crammer-singer", penalty: str = "elastic-net") -> ss.Problem:
@@ -98,14 +96,8 @@ def test_a_sample_names_its_rivals_in_order_and_its_words_add_up() -> None:
 
 def shown(page: Any) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """All messages until the work has ended, and the newest of each type."""
-    said: list[dict[str, Any]] = []
-    limit = time.monotonic() + LIMIT
-    while time.monotonic() < limit:
-        said += [json.loads(json.dumps(header, allow_nan=False)) for header, _ in page.poll()]
-        if any(m["type"] == "status" and not m["running"] for m in said):
-            return said, {m["type"]: m for m in said}
-        time.sleep(0.01)
-    raise AssertionError(f"the page did not end: {said[-1:]}")
+    said = finish(page)
+    return said, {m["type"]: m for m in said}
 
 
 def test_lines_are_what_was_measured_and_close_around_the_optimum() -> None:

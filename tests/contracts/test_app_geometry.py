@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from typing import Any
 
 import numpy as np
@@ -15,8 +13,7 @@ from sparsescope.app.planes.contours import Contours
 from sparsescope.app.planes.scene import Scene, full_problem
 from sparsescope.registry import app_pages, penalties
 from sparsescope.runs.turns import Turns
-
-LIMIT = 240.0
+from waiting import Said, told_until, until
 
 
 def settings(**changed: Any) -> dict[str, Any]:
@@ -30,16 +27,16 @@ def scene_of(**changed: Any) -> Scene:
 
 def shown(page: Any) -> dict[str, dict[str, Any]]:
     """The newest message of each type once the page is at rest."""
-    said: dict[str, dict[str, Any]] = {}
-    limit = time.monotonic() + LIMIT
-    while time.monotonic() < limit:
-        for header, _ in page.poll():
-            said[header["type"]] = json.loads(json.dumps(header, allow_nan=False))
-        status = said.get("status", {"error": "", "text": "not yet"})
-        if status["error"] or (not status["text"] and said["paths"]["done"]):
-            return said
-        time.sleep(0.005)
-    raise AssertionError(f"the page did not come to rest: {said.get('status')}")
+
+    def newest(said: Said) -> dict[str, dict[str, Any]]:
+        return {message["type"]: message for message in said}
+
+    def at_rest(said: Said) -> bool:
+        last = newest(said)
+        status = last.get("status", {"error": "", "text": "not yet"})
+        return bool(status["error"]) or (not status["text"] and last["paths"]["done"])
+
+    return newest(told_until(page, at_rest))
 
 
 def asked(page: Any, **changes: Any) -> dict[str, dict[str, Any]]:
@@ -54,15 +51,11 @@ def test_the_plane_waits_for_the_turns_of_others(monkeypatch: pytest.MonkeyPatch
     assert other.take()  # and, by this clock, never for long
     page = app_pages["geometry"](None, {"dataset": "iris", "iterations": "30"})
     page.on_message({"type": "ready"})
-    limit = time.monotonic() + LIMIT
-    while not turns.waiting and time.monotonic() < limit:
-        time.sleep(0.005)
+    until(lambda: turns.waiting)
     assert turns.waiting == 1 and not [header for header, _ in page.poll() if header["type"] in ("scene", "paths")]
     other.give_back()
     assert shown(page)["paths"]["done"]
-    while turns._holders and time.monotonic() < limit:  # the last message is said before the turn is given back
-        time.sleep(0.005)
-    assert not turns._holders
+    until(lambda: not turns._holders)  # the last message is said before the turn is given back
     page.close()
 
 

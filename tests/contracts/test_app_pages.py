@@ -21,6 +21,7 @@ from sparsescope.app.race import RacePage
 from sparsescope.dashboard.page import address, script
 from sparsescope.live.assets import STATIC
 from sparsescope.registry import app_pages
+from waiting import Said, finish, told, told_until, until
 
 NAMES = [name for name in app_pages if isinstance(app_pages[name], type) and issubclass(app_pages[name], Page)]
 LIMIT = 240.0  # seconds that a page's work may take on a busy machine
@@ -37,11 +38,6 @@ def page(request: pytest.FixtureRequest) -> Iterator[Page]:
     made = app_pages[request.param]()
     yield made
     made.close()
-
-
-def told(page: Page) -> list[dict[str, Any]]:
-    """Messages of a page now, as a browser gets them: strict JSON."""
-    return [json.loads(json.dumps(header, allow_nan=False)) for header, _ in page.poll()]
 
 
 def kinds(messages: list[dict[str, Any]]) -> list[str]:
@@ -223,18 +219,6 @@ def test_data_that_a_page_cannot_take_are_refused_in_words(name: str, what: str)
 
 
 # ------------------------------------------------------------------------------------------------------------- the race
-def finish(page: Page) -> list[dict[str, Any]]:
-    """All messages until the race has ended."""
-    said: list[dict[str, Any]] = []
-    limit = time.monotonic() + 240.0
-    while time.monotonic() < limit:
-        said += told(page)
-        if any(m["type"] == "status" and not m["running"] for m in said):
-            return said
-        time.sleep(0.01)
-    raise AssertionError(f"the race did not end: {said[-1:]}")
-
-
 def test_a_race_says_every_point_once_and_its_table_agrees_with_python() -> None:
     import sparsescope as ss
 
@@ -275,9 +259,7 @@ def test_a_race_rests_while_its_page_is_away_and_goes_on_when_it_is_back(monkeyp
     monkeypatch.setattr(RacePage, "_prepared", prepared_while_away)
     page.on_message({"type": "ready"})
     work = page.work
-    limit = time.monotonic() + 240.0
-    while not hasattr(page, "ready") and time.monotonic() < limit:
-        time.sleep(0.01)
+    until(lambda: hasattr(page, "ready"))
     time.sleep(0.1)
     assert work.running and not any(len(lane.trace) for lane in page.ready.lanes)
     work._rests_until = 0.0  # as when nobody has said for a while that the page is away
@@ -330,12 +312,7 @@ def test_v_is_a_row_of_the_w_that_python_fits_until_a_hand_takes_it() -> None:
 
     page = app_pages["prox"](None, {"source": "wine", "row": "2"})
     page.on_message({"type": "ready"})
-    said: list[dict[str, Any]] = []
-    limit = time.monotonic() + 240.0
-    while not any("W: " in m.get("note", "") for m in said) and time.monotonic() < limit:
-        said += told(page)
-        time.sleep(0.01)
-    picture = said[-1]
+    picture = told_until(page, lambda said: any("W: " in m.get("note", "") for m in said))[-1]
     problem = ss.Problem(ss.datasets.load("wine"), lam_ratio=0.1)
     W = ss.solve(problem, tol=1e-8).W
     j = int(np.argsort(-np.linalg.norm(W, axis=1))[1])
@@ -357,16 +334,15 @@ def test_more_entries_are_bars_and_have_their_controls() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- the lessons
+def run_has_ended(said: Said) -> bool:
+    return any(message["type"] == "running" and not message["running"] for message in said)
+
+
 def lesson_says(page: Page, kind: str) -> dict[str, Any]:
     """The last message of this kind when the run has ended."""
-    limit, said = time.monotonic() + 120.0, []
-    while time.monotonic() < limit:
-        said += told(page)
-        if any(message["type"] == "running" and not message["running"] for message in said):
-            assert not [message for message in said if message["type"] == "error"]
-            return [message for message in said if message["type"] == kind][-1]
-        time.sleep(0.01)
-    raise AssertionError(f"no {kind}")
+    said = told_until(page, run_has_ended)
+    assert not [message for message in said if message["type"] == "error"]
+    return [message for message in said if message["type"] == kind][-1]
 
 
 def test_a_lesson_page_tells_no_answer_before_it_is_asked_and_agrees_with_python() -> None:
@@ -394,11 +370,7 @@ def test_a_lesson_page_tells_no_answer_before_it_is_asked_and_agrees_with_python
     assert lesson_says(page, "frame")["picture"]["draw"] == "lines"
     page.on_message({"type": "do", "action": "elsewhere", "k": 2})  # three data sets
     page.on_message({"type": "do", "action": "stop"})
-    limit, said = time.monotonic() + 120.0, []
-    while not any(message["type"] == "running" and not message["running"] for message in said):
-        assert time.monotonic() < limit
-        said += told(page)
-        time.sleep(0.01)
+    said = told_until(page, run_has_ended)
     assert not any(message["type"] == "error" or message.get("done") for message in said), "it was stopped"
     page.close()
 

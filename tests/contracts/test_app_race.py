@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -14,28 +13,23 @@ from sparsescope.app import race
 from sparsescope.races.lanes import PRODUCTS, PYTHON
 from sparsescope.registry import app_pages, solvers
 from sparsescope.solvers.base import settings
+from waiting import Said, told_until
 
 SETTINGS = {"dataset": "iris", "unit": "iterations", "budget": "40", "lane3": "none", "lane4": "none"}
-LIMIT = 240.0
 
 
 def told_by(**changed: Any) -> list[dict[str, Any]]:
     """Everything a race says until its table."""
     page = app_pages["race"](None, {**SETTINGS, **changed})
     page.on_message({"type": "ready"})
-    limit = time.monotonic() + LIMIT
-    said: list[dict[str, Any]] = []
-    try:
-        while time.monotonic() < limit:
-            said += [json.loads(json.dumps(header, allow_nan=False)) for header, _ in page.poll()]
-            wrong = [m["error"] for m in said if m["type"] == "status" and m["error"]]
-            assert not wrong, wrong
-            if any(m["type"] == "table" for m in said):
-                return said
-            time.sleep(0.01)
-    finally:
-        page.close()
-    raise AssertionError("the race did not end")
+
+    def has_table(said: Said) -> bool:
+        wrong = [m["error"] for m in said if m["type"] == "status" and m["error"]]
+        assert not wrong, wrong
+        return any(m["type"] == "table" for m in said)
+
+    with closing(page):
+        return told_until(page, has_table)
 
 
 def table_of(**changed: Any) -> dict[str, Any]:

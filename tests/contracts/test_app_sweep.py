@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from sparsescope.app._working import Work
 from sparsescope.commands._data import site_of
 from sparsescope.registry import app_pages
 from sparsescope.sweeps.folder import Folder
+from waiting import Said, ended, told, told_until
 
 SETTINGS = {
     "dataset": "iris",
@@ -28,7 +28,6 @@ SETTINGS = {
     "seconds": "60",
 }
 PATIENCE = 240.0
-Said = list[dict[str, Any]]
 
 
 @pytest.fixture
@@ -47,25 +46,6 @@ def shown() -> Iterator[Callable[..., Any]]:
         page.close()
 
 
-def told(page: Any) -> Said:
-    return [json.loads(json.dumps(header, allow_nan=False)) for header, _ in page.poll()]
-
-
-def until(page: Any, enough: Callable[[Said], bool]) -> Said:
-    said: Said = []
-    limit = time.monotonic() + PATIENCE
-    while time.monotonic() < limit:
-        said += told(page)
-        if enough(said):
-            return said
-        time.sleep(0.01)
-    raise AssertionError(said[-2:])
-
-
-def ended(said: Said) -> bool:
-    return any(m["type"] == "status" and not m["running"] for m in said)
-
-
 def rows_of(said: Said) -> Said:
     """The rows that a browser has after these messages."""
     rows: Said = []
@@ -77,7 +57,7 @@ def rows_of(said: Said) -> Said:
 
 def test_the_table_is_that_of_python(shown: Callable[..., Any]) -> None:
     page = shown(**SETTINGS)
-    said = until(page, ended)
+    said = told_until(page, ended)
     data = ss.datasets.load("iris")
     expected = ss.sweep(
         ss.Problem(data, loss="multiclass-squared-hinge", penalty="l1/l2"),
@@ -101,7 +81,7 @@ def test_the_table_is_that_of_python(shown: Callable[..., Any]) -> None:
 
 
 def test_what_cannot_be_solved_is_a_row_that_says_why(shown: Callable[..., Any]) -> None:
-    said = until(shown(**{**SETTINGS, "loss": "crammer-singer", "n_lams": "1", "solver2": "none"}), ended)
+    said = told_until(shown(**{**SETTINGS, "loss": "crammer-singer", "n_lams": "1", "solver2": "none"}), ended)
     (row,) = rows_of(said)
     assert row["failed"] and "smooth" in row["said"] and row["objective"] is None
 
@@ -121,27 +101,27 @@ def test_a_sweep_is_stopped_within_a_task_and_can_be_begun_again(
         page = shown(**SETTINGS)
         assert paused.wait(PATIENCE), "a task is under way"
         page.on_message({"type": "do", "action": "stop"})
-        said = until(page, ended)
+        said = told_until(page, ended)
     assert [m for m in said if m["type"] == "status"][-1]["text"] == "Stopped"
     assert rows_of(said) == []
     page.on_message({"type": "set", "changes": {"solver1": "bcd-ls", "n_lams": 1, "tol": 1e-4}})
-    assert len(rows_of(until(page, lambda said: any(m.get("done") == 2 for m in said)))) == 2
+    assert len(rows_of(told_until(page, lambda said: any(m.get("done") == 2 for m in said)))) == 2
 
 
 def test_a_folder_that_the_server_was_started_with_is_watched(shown: Callable[..., Any], tmp_path: Path) -> None:
     problem = ss.Problem(ss.datasets.load("iris"))
     folder = tmp_path / "kept"
     page = shown(site_of(None, 0, str(folder)).folder)
-    waiting = until(page, lambda said: any("Waiting" in m.get("text", "") for m in said))
+    waiting = told_until(page, lambda said: any("Waiting" in m.get("text", "") for m in said))
     assert str(tmp_path) not in json.dumps(waiting), "the place on the server is nobody's business"
     assert page.controls() == []
     steps = ss.SweepRun(problem, lam_ratio=[0.5, 0.1], solvers="bcd-ls", tol=1e-4, folder=folder)
     rows = iter(steps)
     next(rows)
-    said = until(page, lambda said: any(m.get("done") == 1 for m in said))
+    said = told_until(page, lambda said: any(m.get("done") == 1 for m in said))
     assert [m["total"] for m in said if m["type"] == "rows"][-1] == 2
     list(rows)
-    said += until(page, ended)
+    said += told_until(page, ended)
     objectives = [row["objective"] for row in rows_of(said)]
     assert objectives == pytest.approx([row["objective"] for row in steps.result().rows], rel=1e-8)
 

@@ -498,7 +498,7 @@ def test_matrices_that_are_no_covariances_are_refused(case: str) -> None:
         ss.CovarianceProblem(make(problem_on().S.copy()))
 
 
-def test_other_bad_input_is_refused_with_what_was_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_bad_input_is_refused_with_what_was_wrong() -> None:
     S, X = problem_on().S, samples().copy()
     ones = np.ones((P, P))
     for settings, words in (

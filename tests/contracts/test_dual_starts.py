@@ -149,8 +149,7 @@ def test_the_kept_point_is_judged_anew_when_the_problem_changes(name: str) -> No
     assert run.best is run.state and not run.notice
 
 
-@every_dual_start
-def test_auto_that_comes_to_a_dual_start_keeps_the_point_too(name: str) -> None:
+def test_auto_that_comes_to_a_dual_start_keeps_the_point_too() -> None:
     X, Y = tags()
     problem = ss.Problem(X, Y, loss="multitask-squared-hinge", penalty="ridge", lam=0.02)
     run = ss.Run(problem, "auto", stop=ss.stopping.Gap(1e-6) | Iterations(2000))

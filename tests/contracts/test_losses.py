@@ -204,11 +204,6 @@ def test_curvature_bounds_the_hessian_and_is_reached(loss: Any, kind: str, m: in
     assert (largest >= 0.985 * c) == loss.tight
 
 
-@every_smooth_size
-def test_printed_constant_is_not_below_the_bound(loss: Any, kind: str, m: int) -> None:
-    assert loss.paper_curvature(m) >= loss.curvature(m)
-
-
 def test_the_papers_step_for_the_multiclass_hinge_is_too_short_by_a_known_factor() -> None:
     loss = losses.create("multiclass-squared-hinge")
     for m in (2, 3, 10, 100):

@@ -21,6 +21,7 @@ from helpers import (
     PREDICTING,
     ROW_PENALTIES,
     SMOOTH,
+    Kinked,
     digits,
     fitting,
     forms,
@@ -32,7 +33,6 @@ from helpers import (
     text,
     values_of,
 )
-from sparsescope.jit.parts import part
 from sparsescope.kernels.sweeps import LineSearch, keep, make_kept, sweep_constant_step, sweep_line_search
 from sparsescope.registry import penalties, solvers
 from sparsescope.runs.event import MEASURED_NAMES, reported
@@ -544,30 +544,6 @@ def test_a_change_to_other_data_is_refused() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ refusals
-@part
-class Kinked(ss.losses.Loss):
-    """max(0, 1 − z_y + max of the others): a non-smooth loss."""
-
-    smooth = False
-    title = "kinked hinge"
-
-    def value(self, z, y):
-        top = -np.inf
-        for r in range(z.size):
-            if r != y:
-                top = max(top, z[r])
-        return max(0.0, 1.0 - z[y] + top)
-
-    def gradient(self, z, y, x, g, work):  # a subgradient, for the solvers that do with one
-        best = y
-        for r in range(z.size):
-            if r != y and z[r] + 1.0 > z[best] + (0.0 if best == y else 1.0):
-                best = r
-        g[best] += x
-        g[y] -= x
-        return self.value(z, y)
-
-
 @every_solver
 def test_a_loss_with_kinks_is_refused_with_the_reason(name: str) -> None:
     X, y = iris()

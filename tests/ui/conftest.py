@@ -149,6 +149,8 @@ def explorer(page: Page, server: str) -> ExplorerPage:
 
 
 @pytest.fixture
-def network(page: Page) -> Network:
-    """Everything the page asks for."""
-    return Network(page)
+def network(page: Page) -> Iterator[Network]:
+    """Everything the page asks for, at the end of the test too nothing from outside."""
+    made = Network(page)
+    yield made
+    assert not made.outside, made.outside

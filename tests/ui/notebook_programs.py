@@ -46,6 +46,7 @@ def start_jupyter(program: str, folder: Path, *options: str) -> Program:
 
 def run_all_cells(page: Page, root: str = "explorer-root") -> None:
     """Run the notebook, again if need be: JupyterLab drops the command while it is still connecting to the kernel."""
+    page.get_by_text("import sparsescope").first.click()
     idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
     for patience in (40_000, 40_000, PATIENT_MS):
         idle.wait_for(state="attached")

@@ -70,11 +70,9 @@ def lab(jupyter: tuple[str, Path], page: Page, request: pytest.FixtureRequest) -
         assert answer.ok, answer.text()
 
 
-def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
-    network = Network(page)
+def test_the_widget_lives_in_jupyterlab(page: Page, network: Network, lab: str) -> None:
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     explorer.wait_ready()
     expect(explorer.part("explorer-root")).to_be_visible()
@@ -84,7 +82,6 @@ def test_the_widget_lives_in_jupyterlab(page: Page, lab: str) -> None:
     explorer.wait("s.marks.some(m => m.kind === 'lam') && s.frames > x", argument=frames)
     explorer.pause()
     explorer.wait("s.status.relative_gap !== null")
-    assert network.outside == []
     # A restarted kernel knows nothing of the page, which says so and keeps what it shows.
     iteration = explorer.debug("status.iteration")
     base = lab.partition("/lab")[0]
@@ -102,7 +99,6 @@ def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
     """The numbers, one chart, W and the bar of the past are all in sight, and nothing covers a chart."""
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     explorer.wait_ready()
     expect(explorer.part("mode")).to_have_text("not begun")
@@ -131,7 +127,6 @@ def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
 def test_a_result_is_shown_with_its_past_and_goes_on(page: Page, lab: str) -> None:
     explorer = ExplorerPage(page, lab)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     explorer.wait("s.status.iteration >= 6 && s.points > 6 && s.lam !== null")
     assert explorer.page.evaluate(
@@ -144,10 +139,8 @@ def test_a_result_is_shown_with_its_past_and_goes_on(page: Page, lab: str) -> No
 
 
 @pytest.mark.parametrize("lab", [PLANE], indirect=True)
-def test_a_page_of_the_app_lives_in_a_cell_within_its_height(page: Page, lab: str) -> None:
-    network = Network(page)
+def test_a_page_of_the_app_lives_in_a_cell_within_its_height(page: Page, network: Network, lab: str) -> None:
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "page-root")
     settled = "() => window.__sparsescope && window.__sparsescope.page.body.settled()"
     page.wait_for_function(settled)
@@ -160,17 +153,15 @@ def test_a_page_of_the_app_lives_in_a_cell_within_its_height(page: Page, lab: st
     paths = page.evaluate("window.__sparsescope.page.body.paths")
     settings = page.evaluate("window.__sparsescope.settings")
     assert paths["wanted"] == [settings["start1"], settings["start2"]] and settings["start2"] != 0.8
-    assert [path["iterations"] for path in paths["paths"]] and network.outside == []
+    assert [path["iterations"] for path in paths["paths"]]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lab", [WATCHED], indirect=True)
-def test_a_fit_of_scikit_learn_is_watched_in_a_cell(page: Page, lab: str) -> None:
+def test_a_fit_of_scikit_learn_is_watched_in_a_cell(page: Page, network: Network, lab: str) -> None:
     """The widget of one cell draws the fit of the next, point by point, and nothing is asked of the world outside."""
     pytest.importorskip("sklearn.callback")  # scikit-learn 1.9
-    network = Network(page)
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "watch-status")
     output = page.locator(".jp-OutputArea").filter(has_text="iterations:").last
     expect(output).to_be_visible(timeout=PATIENT_MS)
@@ -183,25 +174,21 @@ def test_a_fit_of_scikit_learn_is_watched_in_a_cell(page: Page, lab: str) -> Non
     expect(page.get_by_test_id("watch-gap-note")).to_contain_text(re.compile(rf"after {iterations} iterations"))
     expect(page.get_by_test_id("watch-values").locator(".closing-line")).to_have_count(2)
     expect(page.get_by_test_id("watch-weights")).to_be_visible()
-    assert network.outside == []
 
 
 def begun(page: Page, lab: str) -> None:
     """Open the notebook of a lesson and run it to its end."""
     page.goto(lab)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "step-p1")
     expect(page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first).to_be_attached()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lab", [ROWS], indirect=True)
-def test_the_first_lesson_is_done_in_jupyterlab(page: Page, lab: str) -> None:
-    network = Network(page)
+def test_the_first_lesson_is_done_in_jupyterlab(page: Page, network: Network, lab: str) -> None:
     begun(page, lab)
     answer_the_first_lesson(page)
     run_last_cell(page, "sure 3 of 3:")  # the lesson in Python has what was answered in the cells
-    assert not network.outside, network.outside
 
 
 @pytest.mark.slow
@@ -229,7 +216,6 @@ def test_a_curve_is_drawn_in_jupyterlab_and_a_cell_goes_on_where_it_was_left(pag
     run_last_cell(page, "sure 2 of 3:")
     # The same notebook once more: the cells show what was answered, and Python has it again.
     page.reload()
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "step-p1")
     expect(page.get_by_test_id("p1-reveal")).to_contain_text("falls steadily")
     expect(page.get_by_test_id("p1-sketch").locator(".lesson-measured-curve")).to_be_visible()

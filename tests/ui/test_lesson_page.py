@@ -16,8 +16,9 @@ def opened(page: Page, address: str) -> None:
     page.wait_for_function(DRAWN)
 
 
-def test_a_lesson_is_done_with_the_keyboard_and_goes_on_after_a_reload(page: Page, server: str) -> None:
-    network = Network(page)
+def test_a_lesson_is_done_with_the_keyboard_and_goes_on_after_a_reload(
+    page: Page, network: Network, server: str
+) -> None:
     opened(page, server.rstrip("/") + "/lesson/1")
     assert page.url == server.rstrip("/") + "/lesson/01", "the short address leads to the lesson"
     expect(page.get_by_test_id("step-opening")).to_contain_text("test accuracy")
@@ -72,7 +73,6 @@ def test_a_lesson_is_done_with_the_keyboard_and_goes_on_after_a_reload(page: Pag
     page.set_viewport_size({"width": 390, "height": 844})
     right, wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert right <= wide
-    assert not network.outside, network.outside
 
 
 @pytest.mark.slow

@@ -100,19 +100,15 @@ def watch_a_run(page: Page) -> None:
 
 
 @pytest.mark.parametrize("notebook7", [("import sparsescope as ss", EXPLORER, PLANE)], indirect=True)
-def test_widgets_live_in_notebook_7(page: Page, notebook7: str) -> None:
-    network = Network(page)
+def test_widgets_live_in_notebook_7(page: Page, network: Network, notebook7: str) -> None:
     page.goto(notebook7)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page)
     watch_a_run(page)
-    assert not network.outside, network.outside
 
 
 @pytest.mark.parametrize("notebook7", [ROWS], indirect=True)
 def test_the_first_lesson_is_done_in_notebook_7(page: Page, notebook7: str) -> None:
     page.goto(notebook7)
-    page.get_by_text("import sparsescope").first.click()
     run_all_cells(page, "step-p1")
     answer_the_first_lesson(page)
     run_last_cell(page, "sure 3 of 3:")

@@ -187,8 +187,7 @@ def test_the_start_on_the_plane_follows_the_pointer_and_every_dot_is_an_iterate(
 
 
 @pytest.mark.slow
-def test_the_prox_page_follows_the_pointer_the_keys_and_the_address(page: Page, server: str) -> None:
-    network = Network(page)
+def test_the_prox_page_follows_the_pointer_the_keys_and_the_address(page: Page, network: Network, server: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     opened(page, server.rstrip("/") + "/prox?tau=0.5")
     plot = page.get_by_test_id("prox-l1/l2")
@@ -207,7 +206,6 @@ def test_the_prox_page_follows_the_pointer_the_keys_and_the_address(page: Page, 
     expect(page.get_by_test_id("prox-saying-ridge")).to_contain_text("no τ sends it to zero")
     right, wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert right <= wide
-    assert not network.outside, network.outside
 
 
 def test_a_race_draws_its_lanes_and_its_table_and_is_reached_with_the_explorers_settings(
@@ -232,8 +230,7 @@ def test_a_race_draws_its_lanes_and_its_table_and_is_reached_with_the_explorers_
     assert "dataset=iris" in str(page.get_by_role("link", name="Explorer").get_attribute("href"))
 
 
-def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, server: str) -> None:
-    network = Network(page)
+def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, network: Network, server: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     opened(page, server.rstrip("/") + "/path?dataset=iris&n_lams=8&ratio=0.05&folds=2&resamples=2&lam_ratio=0.5")
     expect(page.get_by_test_id("path-status")).to_have_text("Done.")
@@ -256,12 +253,12 @@ def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, server
     assert "✓" not in str(page.locator(".path-side").first.text_content()), "nothing is called stable after one half"
     page.get_by_test_id("path-explorer").click()
     page.wait_for_function("() => window.__sparsescope && window.__sparsescope.settings.dataset === 'iris'")
-    assert not network.outside, network.outside
 
 
 @pytest.mark.slow
-def test_the_table_of_a_sweep_is_sorted_by_its_heads_and_saved(page: Page, server: str, tmp_path: Path) -> None:
-    network = Network(page)
+def test_the_table_of_a_sweep_is_sorted_by_its_heads_and_saved(
+    page: Page, network: Network, server: str, tmp_path: Path
+) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     opened(page, server.rstrip("/") + "/sweep?dataset=iris&n_lams=4&loss=crammer-singer&solver1=ssnal&solver2=bcd-ls")
     page.wait_for_function(SETTLED)
@@ -284,7 +281,6 @@ def test_the_table_of_a_sweep_is_sorted_by_its_heads_and_saved(page: Page, serve
     saved.value.save_as(tmp_path / "sweep.csv")
     lines = (tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 9 and lines[0].startswith("problem,lam,lam_ratio,solver,seed,test_accuracy")
-    assert not network.outside, network.outside
 
 
 @pytest.mark.slow
@@ -312,9 +308,8 @@ def test_the_page_of_the_recipe_is_drawn_by_being_there(page: Page, tmp_path: Pa
 
 
 def test_a_file_is_uploaded_its_columns_get_roles_and_all_pages_of_this_browser_have_it(
-    page: Page, server: str, tmp_path: Path, browser: Browser
+    page: Page, network: Network, server: str, tmp_path: Path, browser: Browser
 ) -> None:
-    network = Network(page)
     page.set_viewport_size({"width": 1280, "height": 720})
     lines = [f"{i},{i * 7 % 13},{'red' if i % 3 else 'blue'},<b>k{i % 2}</b>" for i in range(60)]
     file = tmp_path / "<i>mine.csv"
@@ -353,12 +348,11 @@ def test_a_file_is_uploaded_its_columns_get_roles_and_all_pages_of_this_browser_
     page.get_by_test_id("data-show").click()
     page.get_by_test_id("data-remove").click()
     expect(page.get_by_test_id("data-show")).to_have_count(0)
-    assert page.locator("b").count() == 0 and not network.outside, network.outside
+    assert page.locator("b").count() == 0
 
 
 @pytest.mark.slow
-def test_the_network_zooms_and_its_edges_follow_lam(page: Page, server: str) -> None:
-    network = Network(page)
+def test_the_network_zooms_and_its_edges_follow_lam(page: Page, network: Network, server: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     opened(page, server.rstrip("/") + "/network?dataset=wine&n_lams=6&ratio=0.2&resamples=2&lam_ratio=1")
     page.wait_for_function(SETTLED)
@@ -383,4 +377,3 @@ def test_the_network_zooms_and_its_edges_follow_lam(page: Page, server: str) -> 
     page.get_by_test_id("network-explorer").hover()
     link = str(page.get_by_test_id("network-explorer").get_attribute("href"))
     assert "task=covariance" in link and "dataset=wine" in link
-    assert not network.outside, network.outside

@@ -52,3 +52,12 @@ def check_repeats(paper: Any, cases: Mapping[str, tuple[Any, ...]], name: str) -
     assert verdict(paper, name, repeated(1.001)).word == HOLDS
     apart = verdict(paper, name, repeated(1000.0))
     assert apart.word == OPEN and any(DISAGREE in finding.numbers for finding in apart.findings)
+
+
+def check_look(figure: Any) -> list[str]:
+    """Lines of a figure can be told apart, and its axes have titles; returns the names of the lines."""
+    names = [line.name for line in figure.data if line.showlegend]
+    drawn = {(line.line.color, line.line.dash, line.marker.symbol) for line in figure.data}
+    assert len(names) == len(set(names)) == len(drawn), "lines that can be told apart"
+    assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text
+    return names

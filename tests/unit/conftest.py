@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+import sparsescope as ss
+from helpers import iris
+
 
 @pytest.fixture(autouse=True)
 def patient_effects(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,6 +19,12 @@ def patient_effects(monkeypatch: pytest.MonkeyPatch) -> None:
     from sparsescope.live import effects
 
     monkeypatch.setattr(effects, "PATIENCE", 120.0)
+
+
+@pytest.fixture
+def problem() -> ss.Problem:
+    """Iris, with a λ at which some of its features are in use."""
+    return ss.Problem(*iris(), lam=0.3)
 
 
 @pytest.fixture

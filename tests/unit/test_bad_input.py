@@ -23,12 +23,6 @@ from sparsescope.registry import UnknownName
 from sparsescope.runs.stopping import Gap, Iterations, Seconds
 
 
-@pytest.fixture
-def problem() -> ss.Problem:
-    X, y = iris()
-    return ss.Problem(X, y, lam=0.3)
-
-
 def go(problem: Any, **given: Any) -> None:
     """A run to its first event."""
     ss.Run(problem, **given).advance()

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -21,6 +22,7 @@ import sparsescope as ss
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "benchmarks"
+Stored = Callable[..., str]
 
 
 @pytest.fixture
@@ -42,6 +44,19 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     yield load
     for name in names:
         sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def tables_of(tool: Any, tmp_path: Path) -> Stored:
+    """Stores rows of a measurement, and returns all tables that are made of what is stored."""
+
+    def store(name: str, rows: list[dict[str, Any]], **more: Any) -> str:
+        stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows, **more}
+        (tmp_path / f"{name}.json").write_text(json.dumps(stored))
+        text: str = tool("tables").text(tmp_path)
+        return text
+
+    return store
 
 
 WITH_OPTIONS = [path.stem for path in sorted(FOLDER.glob("bench_*.py")) if "parse_args()" in path.read_text("utf-8")]
@@ -215,9 +230,9 @@ def test_a_coordinate_step_of_lhac_is_timed(tool: Any, monkeypatch: pytest.Monke
 
 
 def test_second_order_is_judged_by_the_better_method(
-    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tool: Any, tables_of: Stored, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench, tables = tool("bench_second_order"), tool("tables")
+    bench = tool("bench_second_order")
     levels = result(2.0, 6.0)["contestants"]
     field = {
         "newglmnet": levels["bcd-ls"],
@@ -233,31 +248,27 @@ def test_second_order_is_judged_by_the_better_method(
     assert "not measured  problems × levels where our best is not faster than saga" in said
     found = bench.summary(rows)
     assert found["liblinear"]["least ratio"] == 0.5 and len(found["liblinear"]["not faster"]) == 3
-    (tmp_path / "second_order.json").write_text(
-        json.dumps({"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows})
-    )
-    assert "| a | 1.00/1.00/1.00 | 6.00/6.00/6.00 | 2.00/2.00/2.00 | 6.00/6.00/6.00 |" in tables.text(tmp_path)
+    text = tables_of("second_order", rows)
+    assert "| a | 1.00/1.00/1.00 | 6.00/6.00/6.00 | 2.00/2.00/2.00 | 6.00/6.00/6.00 |" in text
 
 
 def test_large_covariances_are_held_against_the_machines_memory(
-    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tool: Any, tables_of: Stored, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench, tables = tool("bench_large_covariance"), tool("tables")
+    bench = tool("bench_large_covariance")
     common = {"p": 5, "components": 2, "edges": 7, "lam": 0.5, "reached": {"0.01": 1.0, "1e-06": None}, "gap": 2e-6}
     rows = [common | {"case": f"p = 5, {name}", "solver": name, "GB": size} for name, size in (("a", 3.2), ("b", 30.0))]
     bench.report(rows)
     said = capsys.readouterr().out
     assert "met           memory, p = 5, a: 3.2 GB" in said and "MISSED        memory, p = 5, b: 30 GB" in said
     assert "MISSED        relative gap, p = 5, a: 2e-06" in said
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
-    (tmp_path / "large_covariance.json").write_text(json.dumps(stored))
-    assert "| 5 | 2 | `a` | 7 | 1.00/– | 3.2 |" in tables.text(tmp_path)
+    assert "| 5 | 2 | `a` | 7 | 1.00/– | 3.2 |" in tables_of("large_covariance", rows)
 
 
 def test_covariance_is_held_against_each_peer_on_its_own_problem(
-    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tool: Any, tables_of: Stored, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench, tables = tool("bench_covariance"), tool("tables")
+    bench = tool("bench_covariance")
     reached = {"1e-04": 1.0, "1e-06": 2.0, "1e-08": 3.0}
     rows = [
         {
@@ -287,18 +298,14 @@ def test_covariance_is_held_against_each_peer_on_its_own_problem(
     assert "met           quic ÷ quic-cpp to a gap of 1e-04, c: 0.5" in said
     assert "MISSED        quic ÷ quic-cpp to a gap of 1e-06, c: 1" in said, "its bar is 0.8"
     assert "met           dearest ÷ cheapest coordinate step of LHAC over p: 1 " in said
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
-    (tmp_path / "covariance.json").write_text(json.dumps(stored))
-    text = tables.text(tmp_path)
+    text = tables_of("covariance", rows)
     assert "| b | 7 | 4.00/–/– |  |  | 1.00/2.00/3.00 |" in text and "from p = 5 to 50" in text
 
 
-def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) -> None:
+def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path, tables_of: Stored) -> None:
     tables = tool("tables")
     assert tables.text(tmp_path) == ""
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": [result(2.0, None)]}
-    (tmp_path / "paper1.json").write_text(json.dumps(stored))
-    text = tables.text(tmp_path)
+    text = tables_of("paper1", [result(2.0, None)])
     assert "| a | –/–/– | 2.00/2.00/2.00 | 1.00/1.00/1.00 |" in text
     assert "20.0/20.0/20.0 for `bcd-ls`" in text
     assert "a processor, 2024-02-29" in text
@@ -306,13 +313,10 @@ def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path) 
         tables.insert("no marks", text)
 
 
-def test_what_auto_reaches_is_told_with_what_it_missed(tool: Any, tmp_path: Path) -> None:
-    tables = tool("tables")
+def test_what_auto_reaches_is_told_with_what_it_missed(tables_of: Stored) -> None:
     row = {"data": "factors", "loss": "logistic", "penalty": "l1"}
     summary = {"missed": 1, "tol": 1e-6, "slowest": 12.0, "others": 0.5, "bars": {"seconds": 10.0}}
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": [row, row], "summary": summary}
-    (tmp_path / "reach.json").write_text(json.dumps(stored))
-    said = tables.text(tmp_path)
+    said = tables_of("reach", [row, row], summary=summary)
     assert "2 problems on factors (1 loss × 1 penalty," in said and "the slowest took 12 s" in said
     assert "1 missed a relative gap of 1e-06 within 10 processor seconds" in said
     assert "while others used 50% of the machine" in said
@@ -332,9 +336,9 @@ def splitting_rows(seconds: float | None, difference: float) -> list[dict[str, A
 
 
 def test_the_splitting_methods_are_judged_and_shown(
-    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tool: Any, tables_of: Stored, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench, tables = tool("bench_splitting"), tool("tables")
+    bench = tool("bench_splitting")
     bench.report(splitting_rows(0.5, 1e-8))
     said = capsys.readouterr().out
     assert "MISSED        (step − projection) ÷ two products, worst case: 1.7 (bar ≤ 1.5)" in said
@@ -343,20 +347,16 @@ def test_the_splitting_methods_are_judged_and_shown(
     assert "not measured  epigraph projections" in said
     assert "two threads do the simplex projections 1.60 times as fast" in said
     assert bench.summary(splitting_rows(None, 1e-3))["gaps missed"] == 2
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": splitting_rows(0.5, 1e-8)}
-    (tmp_path / "splitting.json").write_text(json.dumps(stored))
-    text = tables.text(tmp_path)
+    text = tables_of("splitting", splitting_rows(0.5, 1e-8))
     assert "| wine | .50/.50 | .50/.50 | 1e-08 |" in text
     assert "| features, samples | Alg. 1 | linear constraints |" in text and "| pixels, 3 a class | 1.50 | – |" in text
-    stored["rows"] = stored["rows"][:3]
-    (tmp_path / "splitting.json").write_text(json.dumps(stored))
-    assert tables.text(tmp_path) == ""
+    assert tables_of("splitting", splitting_rows(0.5, 1e-8)[:3]) == ""
 
 
 def test_the_hinge_with_ridge_is_judged_and_shown(
-    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tool: Any, tables_of: Stored, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench, tables = tool("bench_crammer_singer"), tool("tables")
+    bench = tool("bench_crammer_singer")
     found = {"liblinear": [0.1, 0.4, None], "dual-cd": [0.2, 0.2, 0.3], "pd-sparse": [0.4, 0.8, 0.2]}
     levels = [f"{level:.0e}" for level in bench.LEVELS]
     contestants = {
@@ -368,9 +368,7 @@ def test_the_hinge_with_ridge_is_judged_and_shown(
     assert bench.summary(rows)["largest ratio to pd-sparse"] == pytest.approx([0.5, 0.25, 1.5])
     bench.report(rows)
     assert "dual-cd ÷ liblinear to 1e-02" in capsys.readouterr().out
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
-    (tmp_path / "crammer_singer.json").write_text(json.dumps(stored))
-    shown = tables.text(tmp_path)
+    shown = tables_of("crammer_singer", rows)
     assert "| a | .10/.40/– | .20/.20/.30 | .40/.80/.20 |" in shown and "liblinear `-s 4`" in shown
 
 
@@ -402,8 +400,8 @@ def pd_sparse_rows(seconds: float | None, power: float) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def test_a_path_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bench, tables = tool("bench_path"), tool("tables")
+def test_a_path_is_judged_and_shown(tool: Any, tables_of: Stored, capsys: pytest.CaptureFixture[str]) -> None:
+    bench = tool("bench_path")
 
     def levels(*seconds: float | None) -> dict[str, Any]:
         named = zip(("1e-02", "1e-04", "1e-06"), seconds, strict=True)
@@ -421,9 +419,7 @@ def test_a_path_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest.Ca
     assert "met           best peer ÷ ours to 1e-02, least of all paths: 2" in said
     assert "MISSED        best peer ÷ ours to 1e-04, least of all paths: 0.5" in said
     assert bench.summary(rows)["median ratio"]["1e-06"] == pytest.approx(1.5)  # who did not get there is no peer
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
-    (tmp_path / "path.json").write_text(json.dumps(stored))
-    text = tables.text(tmp_path)
+    text = tables_of("path", rows)
     assert "| problem | glmnet (R) | celer | `ss.path` |" in text
     assert "| ten classes | 5.00/–/– |  | 1.00/1.00/2.00 |" in text
 
@@ -438,8 +434,8 @@ def test_the_programs_of_a_path_are_those_that_solve_it(tool: Any) -> None:
     assert bench._fastest(runs, 1e-4, 9.0) == 1e-5 and bench._fastest(runs, 1e-4, 1.5) is None
 
 
-def test_pd_sparse_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bench, tables = tool("bench_pd_sparse"), tool("tables")
+def test_pd_sparse_is_judged_and_shown(tool: Any, tables_of: Stored, capsys: pytest.CaptureFixture[str]) -> None:
+    bench = tool("bench_pd_sparse")
     bench.report(pd_sparse_rows(0.3, 0.4))
     said = capsys.readouterr().out
     assert "met           news20, λ4 = 0.1, to a held-out accuracy of 0.93: 0.3 s (bar ≤ 4.5 s)" in said
@@ -451,16 +447,12 @@ def test_pd_sparse_is_judged_and_shown(tool: Any, tmp_path: Path, capsys: pytest
     late = bench.summary(pd_sparse_rows(None, 1.2))
     assert late["slower than liblinear"] == 1 and late["growth exponent"] == pytest.approx(1.2)
     assert late["news20 s"] is None and not late["news20 reached"]
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": pd_sparse_rows(0.3, 0.4)}
-    (tmp_path / "pd_sparse.json").write_text(json.dumps(stored))
-    text = tables.text(tmp_path)
+    text = tables_of("pd_sparse", pd_sparse_rows(0.3, 0.4))
     assert "| 0.1 | 1.0e-04 | .40 | .30 |" in text and "| 1000 | 2.51 | .50 | 2.00 | 3.0 | 4.0 |" in text
     assert "| 10000 | 100000 | 30 µs, 0.2, 0.900 | – | – | 1.50 |" in text
     assert "100000 classes with 1.0e+06 documents take 2 minutes for the first pass and 10 GB beside" in text
     assert "an accuracy" not in text and "a held-out accuracy of 0.930 after .30 s, with 1.5 weights" in text
-    stored["rows"] = pd_sparse_rows(None, 0.4)
-    (tmp_path / "pd_sparse.json").write_text(json.dumps(stored))
-    assert "is not reached; the best is 0.920" in tables.text(tmp_path)
+    assert "is not reached; the best is 0.920" in tables_of("pd_sparse", pd_sparse_rows(None, 0.4))
 
 
 def test_the_chart_of_the_readme_is_up_to_date(tool: Any, tmp_path: Path) -> None:
@@ -477,20 +469,18 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_cross_validation_names_a_peer_that_is_not_there(
-    tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tool: Any, tables_of: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = tool("bench_estimators")
     monkeypatch.setattr(bench.shutil, "which", lambda _: None)
     assert "Rscript is not installed" in bench.glmnet_missing() and "apt install" in bench.glmnet_missing()
     rows = [{"case": "some data", "sparsescope s": 2.0, "cold fits s": 4.0, "ratio": 0.5}]
-    stored = {"date": "d", "machine": {"cpu": "c"}, "rows": rows, "summary": {"others": 0.25}}
-    (tmp_path / "estimators.json").write_text(json.dumps(stored))
-    said = tool("tables").text(tmp_path)
+    said = tables_of("estimators", rows, summary={"others": 0.25})
     assert "(some data): `SparseClassifierCV` takes 2.00 " in said and "4.00 s. R's glmnet was not there." in said
     assert "while others used 25% of the machine" in said
     rows.append({"case": "beside", "sparsescope s": 3.0, "glmnet s": 9.0, "worst gap": 1e-4, "glmnet error": 7e-4})
-    (tmp_path / "estimators.json").write_text(json.dumps(stored))
-    assert "(grouped, the same folds and λ) takes 9.00 s and is off by up to 7e-04" in tool("tables").text(tmp_path)
+    said = tables_of("estimators", rows, summary={"others": 0.25})
+    assert "(grouped, the same folds and λ) takes 9.00 s and is off by up to 7e-04" in said
 
 
 def test_a_matrix_arrives_in_r_by_its_columns(tool: Any, tmp_path: Path) -> None:
@@ -510,9 +500,9 @@ def test_missing_data_are_said(tool: Any, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_least_squares_are_held_against_the_papers_numbers(
-    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tool: Any, tables_of: Stored, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench, tables = tool("bench_least_squares"), tool("tables")
+    bench = tool("bench_least_squares")
     rows = [
         {"case": "table1 4000 linear", "error %": 1.9, "paper %": 1.83, "seconds": 13.0},
         {"case": "table1 4000 logistic", "error %": 1.78, "paper %": 1.48, "seconds": 57.0},
@@ -545,9 +535,7 @@ def test_least_squares_are_held_against_the_papers_numbers(
     assert "MISSED        fit on 8000 features" in said and "met           peak memory of that fit" in said
     assert "met           20 newsgroups, stagewise error: 11" in said and "not measured  liblinear ÷ ours" in said
     assert "met           gls: most ÷ fewest iterations over the conditions: 1 " in said
-    stored = {"machine": {"cpu": "a processor"}, "date": "2024-02-29", "rows": rows}
-    (tmp_path / "least_squares.json").write_text(json.dumps(stored))
-    text = tables.text(tmp_path)
+    text = tables_of("least_squares", rows)
     assert "| 4000 random Fourier | 1.90 (1.83), 13 s | 1.78 (1.48), 57 s | – |" in text
     assert "stages 11.0 % in 30 s, liblinear's SVM 10.5 % in 5.00 s" in text and "more than 500" in text
 

@@ -168,7 +168,7 @@ def test_a_busy_bridge_hands_on_merged_commands(monkeypatch: pytest.MonkeyPatch)
 
 
 # ------------------------------------------------------------------------------------------------------------ lateness
-def test_lateness_is_a_mean_that_workers_and_pages_hear_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lateness_is_a_mean_that_workers_and_pages_hear_of() -> None:
     turns = Turns(2)
     lateness = Lateness(turns)
     for _ in range(50):

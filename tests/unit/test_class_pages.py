@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from serving import serve
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
@@ -20,7 +21,6 @@ from sparsescope.commands import serve as serve_command
 from sparsescope.dashboard import class_pages, invitation
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.page import Site
-from sparsescope.dashboard.server import make_server
 
 LONG = 120.0
 PATIENT: dict[str, Any] = {"connect_timeout": LONG, "request_timeout": LONG}
@@ -98,19 +98,12 @@ def attend(
 ) -> Any:
     """Run a visitor against a server with a class."""
 
-    async def go() -> Any:
+    def taught() -> Site:
         site = Site(**options)
         site.teach(Room(Keeper(keep)))
-        server = make_server(site, 0, linger=30.0, gate=gate or Gate())
-        server.start()
-        try:
-            return await asyncio.wait_for(visit(Class(site, server.port)), LONG)
-        finally:
-            site.close()
-            site.lateness.stop()
-            server.stop(wait=False)
+        return site
 
-    return asyncio.run(go())
+    return serve(lambda site, port: visit(Class(site, port)), gate, taught)
 
 
 QUESTION = {"kind": "choice", "text": "More or fewer?", "choices": ["more", NASTY], "wrong": {"more": "No."}}
@@ -164,21 +157,13 @@ def test_the_gate_judges_every_address_of_the_class() -> None:
 
 
 def test_a_server_without_a_class_has_none() -> None:
-    async def go() -> None:
-        site = Site()
-        server = make_server(site, 0, gate=Gate())
-        server.start()
-        try:
-            for path in ("class", "class/me", "class/answers.csv"):
-                asked = HTTPRequest(f"http://127.0.0.1:{server.port}/{path}", **PATIENT)
-                answer = await AsyncHTTPClient().fetch(asked, raise_error=False)
-                assert answer.code == 404
-        finally:
-            site.close()
-            site.lateness.stop()
-            server.stop(wait=False)
+    async def visit(_: Site, port: int) -> None:
+        for path in ("class", "class/me", "class/answers.csv"):
+            asked = HTTPRequest(f"http://127.0.0.1:{port}/{path}", **PATIENT)
+            answer = await AsyncHTTPClient().fetch(asked, raise_error=False)
+            assert answer.code == 404
 
-    asyncio.run(go())
+    serve(visit)
 
 
 # ------------------------------------------------------------------------------------------------------------- messages

@@ -37,7 +37,7 @@ def test_every_prediction_is_asked_on_the_board_and_every_answer_is_counted(
     assert sum(sum(entry["before"]) for entry in tile(asked, room)["bins"]) == len(answers)
 
 
-def test_a_lesson_reports_its_students_prediction_and_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lesson_reports_its_students_prediction_and_verdict() -> None:
     page = LessonPage(None, {"lesson": registry.lessons[next(iter(registry.lessons))].place})
     lesson = page._lesson
     assert lesson is not None

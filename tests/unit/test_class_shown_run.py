@@ -201,7 +201,7 @@ def test_what_is_no_json_is_left_out_and_a_page_that_begins_anew_gets_everything
     assert ended == [1]
 
 
-def test_what_was_sent_so_far_is_what_the_page_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_sent_so_far_is_what_the_page_has() -> None:
     """The frame for those who come later ends where the page's own frames end, and goes on with them."""
     clock = SimpleNamespace(now=0.0)
     explorer = Explorer(settings={**SLOW, "speed": "max"}, clock=lambda: clock.now)

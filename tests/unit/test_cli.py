@@ -90,7 +90,7 @@ def test_doctor_finds_a_sound_installation(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_doctor_says_when_the_cache_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert run("doctor") == cli.FAILED

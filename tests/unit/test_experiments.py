@@ -111,7 +111,7 @@ def test_a_run_becomes_a_tidy_table(flowers: Pool) -> None:
     assert table["test_accuracy"].iloc[-1] == split.accuracy(problem, W)
 
 
-def test_short_runs_are_repeated_and_their_spread_is_kept(flowers: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_runs_are_repeated_and_their_spread_is_kept(flowers: Pool) -> None:
     table = pd.DataFrame({"iteration": [0, 2, 5], "seconds": [0.0, 0.02, 0.05]})
     others = iter(
         [{0: 0.0, 2: 0.01, 5: 0.03}, {0: 0.0, 2: 0.04, 5: 0.06}, {0: 0.0, 2: 0.03}, {0: 0.0, 2: 0.05, 5: 0.07}]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from html.parser import HTMLParser
 from typing import Any
@@ -17,6 +16,7 @@ from sparsescope.live.recordings.making import _solver_settings
 from sparsescope.live.recordings.packing import BadRecording, extracted
 from sparsescope.live.recordings.resuming import Past, past_of
 from sparsescope.widgets.explore import ExplorerWidget, explore
+from waiting import told_until
 
 RUN = {"solver": "fista-ls", "max_iter": 6, "tol": 1e-14, "record": True}
 
@@ -36,14 +36,8 @@ def result(problem: ss.Problem) -> Any:
 def opened(past: Any) -> Explorer:
     explorer = Explorer(past)
     explorer.on_message({"type": "ready", "version": "1"})
-    limit = time.monotonic() + 240.0
-    while time.monotonic() < limit:
-        explorer.poll()
-        session = explorer.session
-        if session is not None and len(session.trace) > len(past.trace):
-            return explorer
-        time.sleep(0.01)
-    raise AssertionError("the session did not begin")
+    told_until(explorer, lambda _: explorer.session is not None and len(explorer.session.trace) > len(past.trace))
+    return explorer
 
 
 def test_the_page_has_the_past_and_counts_on(problem: ss.Problem, result: Any) -> None:

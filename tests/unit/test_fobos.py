@@ -10,7 +10,18 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import PENALTIES, digits, forms, interpreted, iris, loss_rows, random_point, text
+from helpers import (
+    PENALTIES,
+    Kinked,
+    digits,
+    forms,
+    hinge_program,
+    interpreted,
+    iris,
+    loss_rows,
+    random_point,
+    text,
+)
 from sparsescope.inputs.design import Design
 from sparsescope.jit.parts import part
 from sparsescope.kernels import stochastic
@@ -241,50 +252,13 @@ def test_the_unit_of_the_step_follows_the_data() -> None:
     np.testing.assert_allclose(a.coef, b.coef, rtol=1e-12)
 
 
-@part
-class Hinge(ss.losses.Loss):
-    """max_r (z_r − z_y + [r≠y]), with a subgradient: a non-smooth loss."""
-
-    smooth = False
-    title = "non-smooth hinge"
-
-    def value(self, z, y):
-        top = z[y]
-        for r in range(z.size):
-            top = max(top, z[r] + (0.0 if r == y else 1.0))
-        return top - z[y]
-
-    def gradient(self, z, y, x, g, work):
-        best = y
-        for r in range(z.size):
-            if r != y and z[r] + 1.0 > z[best] + (0.0 if best == y else 1.0):
-                best = r
-        g[best] += x
-        g[y] -= x
-        return z[best] + (0.0 if best == y else 1.0) - z[y]
-
-
 def test_losses_with_kinks_are_taken() -> None:
-    from scipy.optimize import linprog
-
     X, y = iris()
-    n, d = X.shape
     lam = 0.05
-    problem = ss.Problem(X, y, loss=Hinge(), penalty="l1", lam=lam)
+    problem = ss.Problem(X, y, loss=Kinked(), penalty="l1", lam=lam)
     solver = ss.solvers.FOBOS()
     assert solver.solves(problem) is None and data_unit(problem) == pytest.approx(1.0 / (X**2).sum(axis=1).mean())
-    # The optimum as a linear program: W = P − N, and ξ_i ≥ z_ir − z_iy + [r≠y] for all r, ξ_i ≥ 0.
-    rows, bounds = [], []
-    for i in range(n):
-        for r in range(3):
-            if r != y[i]:
-                w = np.zeros((d, 3))
-                w[:, r] += X[i]
-                w[:, y[i]] -= X[i]
-                rows.append(np.concatenate([w.ravel(), -w.ravel(), -np.eye(n)[i]]))
-                bounds.append(-1.0)
-    cost = np.concatenate([np.full(6 * d, lam), np.full(n, 1.0 / n)])
-    optimum = linprog(cost, A_ub=np.array(rows), b_ub=bounds, bounds=(0, None)).fun
+    optimum, _, _ = hinge_program(X, y, lam, False)
     state = solver.init(problem)
     for _ in range(400):
         solver.step(problem, state)

@@ -16,7 +16,7 @@ from sparsescope.kernels import label_search
 from sparsescope.kernels import sparse_rows as sr
 from sparsescope.kernels.sparse_duals import dual_sums, fit_box, take_duals
 from sparsescope.kernels.sparse_scores import best_labels, hinge_sum
-from sparsescope.kernels.two_sides import project_two_sides
+from sparsescope.kernels.two_sides import balance
 
 
 # ------------------------------------------------------------------------------------------------------ the projection
@@ -47,7 +47,7 @@ def test_the_block_is_projected_exactly(k: int, own: int) -> None:
         if trial % 5 == 0:
             b, c = np.round(b), np.round(c)  # ties
         x, y, t = b.copy(), c.copy(), np.empty(1)
-        project_two_sides(x, y, most, t)
+        t[0] = balance(x[0], y[0], most, np.empty(k), np.empty(own))
         kinds.add("zero" if t[0] == 0.0 else "full" if t[0] == most else "between")
         assert x.sum() == pytest.approx(t[0], abs=1e-12) and y.sum() == pytest.approx(t[0], abs=1e-12)
         assert t[0] == pytest.approx(by_search(b[0], c[0], most), abs=1e-5)
@@ -181,13 +181,10 @@ def reference_sweep(c: Case, A: np.ndarray, order: np.ndarray) -> None:
         if not own or not len(off) or c.squares[i] == 0.0:
             continue
         z = c.w(c.dense.T @ A).T @ c.dense[i]
-        x, y, t = (
-            ((z[off] + c.margin) / c.squares[i] - A[i, off])[None],
-            (A[i, own] - z[own] / c.squares[i])[None],
-            np.empty(1),
-        )
-        project_two_sides(x, y, c.C, t)
-        A[i, off], A[i, own] = -x[0], y[0]
+        x = (z[off] + c.margin) / c.squares[i] - A[i, off]
+        y = A[i, own] - z[own] / c.squares[i]
+        balance(x, y, c.C, np.empty_like(x), np.empty_like(y))
+        A[i, off], A[i, own] = -x, y
 
 
 @pytest.mark.parametrize(

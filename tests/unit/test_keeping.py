@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import iris
 from sparsescope import cli
 from sparsescope.jit import store
 from sparsescope.runs.keeping import Checkpoints, Interrupted, Interrupts, check_writable, file_of
@@ -26,12 +25,6 @@ from sparsescope.runs.trace import Recorder, Trace
 
 # So slow a method on so ill-conditioned a problem that it never meets a rule that would end it.
 ENDLESS = ("solve", "digits", "--solver", "ista", "--lam-ratio", "0.0001", "--tol", "1e-15", "--max-iter", "100000000")
-
-
-@pytest.fixture
-def problem() -> ss.Problem:
-    X, y = iris()
-    return ss.Problem(X, y, lam=0.3)
 
 
 def interrupt_at(iteration: int, times: int = 1) -> Any:

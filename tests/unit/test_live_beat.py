@@ -11,18 +11,11 @@ import pytest
 from sparsescope.live.beat import FRAME_PERIOD, LATE_LOOP, LEAST, SLOWEST_PERIOD, Beat
 from sparsescope.live.explorer import LOOK_AGAIN, Explorer
 from sparsescope.live.stage import EARLY, LEAD
+from waiting import Clock
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 6))
 Y = (X[:, 0] > 0).astype(int)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def sent_in(seconds: float, lateness: float) -> int:

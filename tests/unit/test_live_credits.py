@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from sparsescope.live.credits import Credits
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from waiting import Clock
 
 
 def test_nothing_is_sent_before_ready() -> None:

@@ -451,7 +451,7 @@ def test_a_choice_of_data_is_needed() -> None:
         {"dataset": "iris", "loss": "logistic", "loss.margin": 1.0, "solver": "fista-ls", "intercept": True},
     ],
 )
-def test_the_snippet_reproduces_the_run(chosen: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_snippet_reproduces_the_run(chosen: dict[str, Any]) -> None:
     explorer = Explorer(settings={**chosen, "speed": "max"})
     client = Page(explorer)
     client.start()

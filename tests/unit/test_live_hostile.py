@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import time
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sparsescope import datasets
 from sparsescope.live import Explorer
 from sparsescope.live import settings as st
 from sparsescope.live.saying import LINE, brief, without_paths
+from waiting import Said, told_until
 
 LONG = "x" * 100_000
 DEEP: Any = []
@@ -43,11 +43,7 @@ ODD = [
 def explorer(monkeypatch: pytest.MonkeyPatch) -> Any:
     made = Explorer(settings={"dataset": "iris"})
     made.on_message({"type": "ready", "version": 1})
-    end = time.monotonic() + 120
-    while made.session is None and time.monotonic() < end:
-        made.poll()
-        time.sleep(0.01)
-    assert made.session is not None
+    told_until(made, lambda _: made.session is not None)
     yield made
     made.close()
 
@@ -150,18 +146,18 @@ def test_no_path_from_a_page_is_ever_opened(explorer: Explorer, value: str, monk
     assert not [file for file in opened if "passwd" in file or "mine.npz" in file or "x.csv" in file]
 
 
-def test_names_in_data_travel_as_text(explorer: Explorer) -> None:
+def has_problem(said: Said) -> bool:
+    return any(message["type"] == "problem" for message in said)
+
+
+def test_names_in_data_travel_as_text() -> None:
     """Names go out in JSON as they are; the page never reads them as markup."""
     names = ["<img src=x onerror=alert(1)>", "</script>", "a\0b"]
     k = np.arange(12) % 3
     data = datasets.from_arrays(np.eye(3)[k], np.array(names)[(k == 0).astype(int)], feature_names=names)
     made = Explorer(data)
     made.on_message({"type": "ready"})
-    found: list[Any] = []
-    end = time.monotonic() + 120
-    while not found and time.monotonic() < end:
-        found = [header for header, _ in made.poll() if header["type"] == "problem"]
-        time.sleep(0.01)
+    found = [message for message in told_until(made, has_problem) if message["type"] == "problem"]
     made.close()
     assert found[0]["feature_names"] == names
     assert sorted(found[0]["class_names"]) == sorted(names[:2])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ import sparsescope as ss
 from sparsescope.live import Explorer
 from sparsescope.live.opening import MOST_BYTES, MOST_PIECE, Opening
 from sparsescope.live.recordings.packing import BadRecording
+from waiting import told_until
 
 PIECE = 120_000
 
@@ -35,23 +34,11 @@ def pieces(content: bytes, name: Any = "run.html") -> list[dict[str, Any]]:
     ]
 
 
-def until(explorer: Explorer, done: Callable[[], bool]) -> list[dict[str, Any]]:
-    """Messages of the explorer until something holds."""
-    seen: list[dict[str, Any]] = []
-    limit = time.monotonic() + 120.0
-    while time.monotonic() < limit:
-        seen += [message for message, _ in explorer.poll()]
-        if done():
-            return seen
-        time.sleep(0.01)
-    raise AssertionError("it did not come to that")
-
-
 @pytest.fixture
 def explorer() -> Any:
     made = Explorer(None, {"dataset": "wine"})
     made.on_message({"type": "ready", "version": "1"})
-    until(made, lambda: made.session is not None)
+    told_until(made, lambda _: made.session is not None)
     yield made
     made.close()
 
@@ -60,12 +47,12 @@ def test_the_run_goes_on_where_the_recording_ended(explorer: Explorer, recorded:
     before = explorer.session
     for message in pieces(recorded.html().encode()):
         explorer.on_message(message)
-    seen = until(explorer, lambda: explorer.session is not before and len(explorer.session.trace) > 0)  # type: ignore[union-attr]
+    seen = told_until(explorer, lambda _: explorer.session is not before and len(explorer.session.trace) > 0)  # type: ignore[union-attr]
     assert explorer.settings["dataset"] == "iris" and explorer.settings["loss"] == "logistic"
     session = explorer.session
     assert session is not None
     assert not explorer.running
-    until(explorer, lambda: len(session.trace) > len(recorded))
+    told_until(explorer, lambda _: len(session.trace) > len(recorded))
     past = len(recorded)
     for name in ("iteration", "seconds", "objective"):  # what was recorded stays, and the run counts on from it
         assert session.trace[name][:past].tolist() == recorded.columns[name].tolist()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import time
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ import sparsescope as ss
 from sparsescope import app, registry  # noqa: F401  (registers the pages)
 from sparsescope.live import assets
 from sparsescope.live.recordings import packing
+from waiting import told_until
 
 NODE = shutil.which("node")
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -36,14 +36,9 @@ LASTLY = {
 RECORDED = [name for name in registry.app_pages if getattr(registry.app_pages[name], "records", False)]
 
 
-def polled(page: Any, until: Any, seconds: float = 120.0) -> list[dict[str, Any]]:
+def polled(page: Any, until: Any) -> list[dict[str, Any]]:
     """Collect the page's messages until a given one is among them."""
-    end, said = time.monotonic() + seconds, []
-    while not any(until(message) for message in said):
-        assert time.monotonic() < end, "nothing came"
-        said += [message for message, _ in page.poll()]
-        time.sleep(0.01)
-    return said
+    return told_until(page, lambda said: any(until(message) for message in said))
 
 
 def done(message: dict[str, Any]) -> bool:

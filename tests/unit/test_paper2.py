@@ -244,12 +244,7 @@ TABLES = {**fits(), **peers(), **text(), **spectra(), **descents()}
 @pytest.mark.parametrize("experiment", PAPER.experiments, ids=lambda e: e.name)
 def test_figures_draw_whole_and_half_tables(experiment: Any) -> None:
     """Half a table is what an interruption leaves."""
-    whole = experiment.draw(TABLES)
-    names = [t.name for t in whole.data if t.showlegend]
-    drawn = {(t.line.color, t.line.dash, t.marker.symbol) for t in whole.data}
-    assert len(names) == len(set(names)) == len(drawn), "lines that can be told apart"
-    for axis in ("xaxis", "yaxis"):
-        assert getattr(whole.layout, axis).title.text
+    claim_cases.check_look(experiment.draw(TABLES))
     table = TABLES[experiment.table]
     assert experiment.draw({experiment.table: table.iloc[: max(1, len(table) // 3)]}).data
 

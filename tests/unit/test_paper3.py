@@ -226,6 +226,6 @@ def test_every_loss_and_method_is_in_the_tables(made: tuple[Path, Any]) -> None:
     assert set(read["quadratic"]["method"]) == set(quadratic.METHODS) and (read["quadratic"]["off"] > -1e-3).all()
 
 
-def test_each_measurement_is_a_function_of_its_own(images: Pool) -> None:
+def test_each_measurement_is_a_function_of_its_own() -> None:
     assert set(paper3.__all__) >= {"fit_table1", "fit_images", "fit_text", "time_methods", "follow_methods",
                                    "compare_quadratic", "table1"}  # fmt: skip

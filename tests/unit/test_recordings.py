@@ -231,9 +231,7 @@ def test_a_damaged_past_gets_a_sentence(damage: Any, said: str, recording: ss.Re
         ss.Recording(header, block).session(problem, "bcd-ls")
 
 
-def test_strips_confusion_and_spectrum_are_those_of_the_recorded_weights(
-    problem: ss.Problem, result: ss.Result
-) -> None:
+def test_strips_confusion_and_spectrum_are_those_of_the_recorded_weights(problem: ss.Problem) -> None:
     test = ss.datasets.load("iris").test
     header, block = parts_of(ss.record(problem, solver="fista-ls", max_iter=8, tol=1e-14, test=test).html())
     trace = ss.solve(problem, "fista-ls", max_iter=8, tol=1e-14).trace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from sparsescope.runs import reference as module
 from sparsescope.runs import run as run_module
 from sparsescope.runs.problem_keys import content_key
 from sparsescope.runs.turns import Turns
+from waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -133,9 +133,7 @@ def test_a_reference_in_turns_waits_for_the_others_and_one_that_is_not_does_not(
     other = turns.place()
     assert other.take()  # and, by this clock, never for long
     job = ss.reference(problem, background=True, in_turns=True)
-    limit = time.monotonic() + 120.0
-    while not turns.waiting and time.monotonic() < limit:
-        time.sleep(0.01)
+    until(lambda: turns.waiting)
     assert turns.waiting == 1 and not job.done()
     assert ss.reference(problem_of(0.124)).converged, "nobody's turn is needed for it"
     assert not job.done() and job.bounds is None

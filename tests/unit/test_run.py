@@ -20,22 +20,7 @@ from sparsescope.runs.run import Run, as_solver, is_warm, warm_up
 from sparsescope.runs.solving import solve
 from sparsescope.runs.stopping import Gap, Iterations, Objective, Passes, Seconds, Violation
 from sparsescope.solvers.base import Solver, State, settings
-
-
-@pytest.fixture
-def problem() -> ss.Problem:
-    X, y = iris()
-    return ss.Problem(X, y, lam=0.3)
-
-
-class Clock:
-    """A clock that only moves when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from waiting import Clock
 
 
 @settings

@@ -120,6 +120,16 @@ def rest(session: Session) -> None:
     assert session.wait_idle(LONG), session.status()
 
 
+def step(session: Session, count: int = 1) -> None:
+    session.step(count)
+    rest(session)
+
+
+def pause(session: Session) -> None:
+    session.pause()
+    rest(session)
+
+
 # ------------------------------------------------------------------------------------------------ playing and pausing
 def test_nothing_happens_before_the_first_command(session: Session) -> None:
     assert session.status().mode == "idle" and len(session.trace) == 0
@@ -133,8 +143,7 @@ def test_play_runs_until_pause(session: Session) -> None:
     session.play()
     until(lambda: session.status().iteration >= 20)
     assert session.status().mode == "running" and session.status().rate > 0
-    session.pause()
-    rest(session)
+    pause(session)
     status, size = session.status(), len(session.trace)
     assert status.mode == "paused" and status.error is None
     time.sleep(0.05)
@@ -150,12 +159,10 @@ def test_a_session_can_begin_playing(problem: ss.Problem) -> None:
 
 
 def test_step_does_exactly_so_many_iterations(session: Session) -> None:
-    session.step()
-    rest(session)
+    step(session)
     assert session.status().iteration == 1
     session.step(7)
-    session.step(2)
-    rest(session)
+    step(session, 2)
     assert session.status().iteration == 10 and session.status().mode == "paused"
     for n in (0, -1, 1.5):
         with pytest.raises(ValueError, match="at least 1"):
@@ -201,12 +208,10 @@ def test_a_session_takes_the_same_way_as_a_run(problem: ss.Problem) -> None:
         run = Run(problem, name, stop=Iterations(40))
         events = list(run)
         with Session(problem, name, certify_every=1) as session:
-            session.step(15)
-            rest(session)
+            step(session, 15)
             session.play()
             until(lambda s=session: s.status().iteration >= 40)
-            session.pause()
-            rest(session)
+            pause(session)
             np.testing.assert_array_equal(session.trace["objective"][:41], [e.objective for e in events])
             np.testing.assert_array_equal(session.trace["gap"][:41], [e.gap for e in events])
 
@@ -240,8 +245,7 @@ def test_speed_is_a_cap_that_commands_interrupt(session: Session) -> None:
     time.sleep(0.05)
     assert session.status().iteration == 1 and session.speed == 0.01
     session.set_speed(None)
-    session.pause()
-    rest(session)
+    pause(session)
     assert session.speed is None
     session.set_speed(50.0)
     began, before = time.monotonic(), session.status().iteration
@@ -260,8 +264,7 @@ def test_a_certified_run_is_finished_until_something_changes(problem: ss.Problem
         status = session.status()
         assert status.mode == "finished" and "certified: relative gap" in status.message
         assert str(status.iteration) in status.message and session.trace["relative_gap"][-1] < 1.2e-12
-        session.pause()
-        rest(session)
+        pause(session)
         assert session.status().mode == "finished", "a pause does not make it less finished"
         session.change(lam=0.3)
         rest(session)
@@ -272,7 +275,7 @@ def test_a_certified_run_is_finished_until_something_changes(problem: ss.Problem
 
 
 # ------------------------------------------------------------------------------------------------------- live changes
-def test_tweaks_are_applied_in_mid_run_with_a_mark_and_keep_the_weights(session: Session, problem: ss.Problem) -> None:
+def test_tweaks_are_applied_in_mid_run_with_a_mark_and_keep_the_weights(session: Session) -> None:
     session.play()
     until(lambda: session.status().iteration >= 5)
     session.change(lam=0.2)
@@ -281,8 +284,7 @@ def test_tweaks_are_applied_in_mid_run_with_a_mark_and_keep_the_weights(session:
     session.change(solver="bcd-ls")
     session.change(solver=ss.solvers.BCD(selection="greedy"))
     until(lambda: session.solver == ss.solvers.BCD(selection="greedy"))
-    session.pause()
-    rest(session)
+    pause(session)
     trace = session.trace
     # Changes that are given before the worker comes by are joined, so there may be fewer marks than tweaks.
     texts = {mark.text: mark for mark in trace.marks}
@@ -316,8 +318,7 @@ def test_of_many_changes_before_a_step_only_the_last_is_applied(problem: ss.Prob
 
 
 def test_a_tweak_while_paused_answers_at_once(session: Session) -> None:
-    session.step(5)
-    rest(session)
+    step(session, 5)
     before = len(session.trace)
     session.change(lam=0.01)
     rest(session)
@@ -345,8 +346,7 @@ def test_a_tweak_while_paused_answers_at_once(session: Session) -> None:
 def test_a_bad_tweak_raises_and_changes_nothing(
     session: Session, given: Any, error: type[Exception], message: str
 ) -> None:
-    session.step(2)
-    rest(session)
+    step(session, 2)
     target, generation, size = session.target, session.generation, len(session.trace)
     with pytest.raises(error, match=message):
         session.change(**given)
@@ -391,8 +391,7 @@ def test_reset_starts_again_from_zero_with_the_present_settings(session: Session
     assert (status.mode, status.iteration, status.epoch) == ("paused", 0, 1)
     assert len(session.trace) == 1 and session.trace["nonzero_rows"][0] == 0 and not session.trace.marks
     assert session.problem.lam == 0.05 and session.solver.name == "bcd-ls"
-    session.step(2)
-    rest(session)
+    step(session, 2)
     assert len(session.trace) == 3
 
 
@@ -438,8 +437,7 @@ def test_an_error_of_the_worker_is_shown_and_can_be_left(problem: ss.Problem) ->
         assert status.error is not None and "Traceback" in status.error and "in step" in status.error
         rest(session)
         session.change(solver="bcd-ls")
-        session.step(2)
-        rest(session)
+        step(session, 2)
         assert session.status().mode == "paused" and session.status().error is None
         assert session.status().iteration >= 4
 
@@ -455,35 +453,30 @@ class Misspelt(ss.penalties.L1):
 
 def test_an_error_in_a_part_of_a_user_ends_its_run_and_names_it(problem: ss.Problem) -> None:
     with Session(problem, "ista") as session:
-        session.step(1)
-        rest(session)
+        step(session, 1)
         session.change(penalty=Misspelt())
         until(lambda: session.status().mode == "error")
         status = session.status()
         assert status.error is not None and "Traceback" in status.error and "'shrinks' is not defined" in status.error
         rest(session)
         session.change(penalty="l1")
-        session.step(1)
-        rest(session)
+        step(session, 1)
         assert session.status().mode == "paused" and session.status().error is None
 
 
 def test_a_change_that_fails_is_not_hidden_by_the_step_behind_it(problem: ss.Problem) -> None:
     with Session(problem, "ista") as session:
-        session.step(1)
-        rest(session)
+        step(session, 1)
         session.change(penalty=Misspelt())
         session.step(2)  # comes while the change is compiling
         rest(session)
         session.step(2)  # and one more after it has failed
-        session.pause()
-        rest(session)
+        pause(session)
         status = session.status()
         assert status.mode == "error" and "'shrinks' is not defined" in status.message
         assert status.iteration == 1 and status.generation == session.generation
         session.change(penalty="l1")
-        session.step(1)
-        rest(session)
+        step(session, 1)
         assert session.status().mode == "paused" and session.status().error is None
         assert session.status().iteration == 2
 
@@ -505,14 +498,12 @@ def test_who_waits_for_rest_sees_the_error(problem: ss.Problem, monkeypatch: pyt
 
 
 def test_a_picture_that_fails_is_an_error_too(session: Session) -> None:
-    session.step(1)
-    rest(session)
+    step(session, 1)
     session.request(lambda problem, state: 1 / 0)
     until(lambda: session.status().mode == "error")
     assert "ZeroDivisionError" in session.status().message
     session.reset()
-    session.step(1)
-    rest(session)
+    step(session, 1)
     assert session.status().mode == "paused" and session.status().error is None
 
 

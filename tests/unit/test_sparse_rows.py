@@ -30,12 +30,10 @@ def check_front(rows: sr.SparseRows, threshold: float) -> None:
 
 def fill(rows: sr.SparseRows, moves: tuple[np.ndarray, ...], threshold: float) -> sr.SparseRows:
     """Add entries, making the pool larger whenever it is full."""
-    at = 0
-    while at < len(moves[0]):
-        done = sr.add_entries(rows, *(a[at:] for a in moves), threshold)
-        at += done
-        if at < len(moves[0]):
+    for r, label, value in zip(*moves, strict=True):
+        while rows.used[0] + 2 * (rows.head[r, sr.SIZE] + 1) > rows.labels.size:
             rows = sr.grown(rows, rows.labels.size + 2)
+        sr.add(rows, r, label, value, threshold)
     return rows
 
 

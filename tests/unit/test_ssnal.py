@@ -10,8 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import digits, factors, hinge_program, iris, tags
-from sparsescope.jit.parts import part
+from helpers import FirstOrder, digits, factors, hinge_program, iris, tags
 from sparsescope.kernels.augmented import envelope, envelope_curvature
 from sparsescope.pauses import pausing
 from sparsescope.problems import linear_algebra
@@ -189,13 +188,8 @@ def test_a_session_marks_the_change_of_method() -> None:
 def test_a_loss_without_second_derivatives_and_problems_that_are_too_large_are_refused_in_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class FirstOrder(ss.losses.Loss):
-        title = "squared, first order only"
-        value, gradient, derivatives = (vars(ss.losses.Squared)[k] for k in ("value", "gradient", "derivatives"))
-        conjugate, repair, curvature = (vars(ss.losses.Squared)[k] for k in ("conjugate", "repair", "curvature"))
-
     with pytest.raises(ValueError, match=r"hessian_product.*does not define"):
-        ss.Run(ss.Problem(*iris(), loss=part(FirstOrder)()), "ssnal")
+        ss.Run(ss.Problem(*iris(), loss=FirstOrder()), "ssnal")
     rng = np.random.default_rng(0)
     wide = ss.Problem(rng.standard_normal((40, 1100)), np.arange(40) % 3, loss=HINGE, penalty="ridge")
     monkeypatch.setattr(interior_point, "MOST_WORK", 0.0)  # as with more samples

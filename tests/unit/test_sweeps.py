@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -25,6 +24,7 @@ from sparsescope.sweeps import places
 from sparsescope.sweeps import run as runs
 from sparsescope.sweeps.tasks import Given
 from sparsescope.sweeps.work import failed, work
+from waiting import until
 
 TIMED = ["seconds"]  # of all columns the only one that a repetition changes
 
@@ -336,9 +336,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing_and_data_are_sent_once_a_w
         for _ in rows:
             pass
         found = steps.result()
-        limit = time.monotonic() + 120.0
-        while len(client.scheduler_info()["workers"]) < 2 and time.monotonic() < limit:
-            time.sleep(0.1)
+        until(lambda: len(client.scheduler_info()["workers"]) == 2)
         assert set(client.run(_kept).values()) == {0}, "the data are forgotten when the sweep has ended"
         by_address = ss.sweep(problem, **{**MANY, "lam_ratio": 0.5}, client=cluster.scheduler_address)
         assert by_address.converged

@@ -9,7 +9,6 @@ import io
 import pickle
 import re
 import threading
-import time
 import zipfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -36,6 +35,7 @@ from sparsescope.datasets.uploads import Limits, Shelf, Upload, read_upload, sho
 from sparsescope.live.jobs import Jobs
 from sparsescope.registry import app_pages
 from sparsescope.runs.processes import Helpers
+from waiting import told_until
 
 SMALL = Limits(bytes=4000, memory=2**20, rows=50, columns=6, features=40, cells=200, files=2, kept=2**20)
 MIXED = "id,comment,age,colour,same,label\n" + "\n".join(
@@ -73,7 +73,7 @@ def test_the_roles_that_suit_columns_are_found_and_what_is_left_out_is_said(tmp_
     assert made.data.class_names == ["no", "yes"]
 
 
-def test_words_are_learned_from_the_training_rows_by_scikit_learns_vectoriser(tmp_path: Path) -> None:
+def test_words_are_learned_from_the_training_rows_by_scikit_learns_vectoriser() -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     frame = pd.read_csv(io.StringIO(MIXED))
@@ -257,10 +257,7 @@ def test_a_seed_splits_an_upload_anew(tmp_path: Path) -> None:
         page = app_pages["data"](None, {"dataset": plain})
         page.on_message({"type": "ready"})
         page.on_message({"type": "set", "changes": {"seed": 5}})
-        limit = time.monotonic() + 120
-        while shelf.get(plain).options["seed"] != 5 and time.monotonic() < limit:  # type: ignore[union-attr]
-            page.poll()
-            time.sleep(0.01)
+        told_until(page, lambda _: shelf.get(plain).options["seed"] == 5)  # type: ignore[union-attr]
         page.close()
         assert np.array_equal(datasets.load(plain).X, datasets.load(plain, seed=5).X), "the page of the data chose it"
 
@@ -521,12 +518,8 @@ def test_an_open_address_asks_for_the_token() -> None:
 def test_a_browser_that_comes_back_is_told_again_what_the_data_are() -> None:
     page = app_pages["data"]()
     page.on_message({"type": "ready"})
-    limit = time.monotonic() + 120
-    told: list[str] = []
-    while "described" not in told and time.monotonic() < limit:
-        told += [header["type"] for header, _ in page.poll()]
-        time.sleep(0.01)
+    told_until(page, lambda said: any(message["type"] == "described" for message in said))
     page.on_message({"type": "ready"})
     again = [header["type"] for header, _ in page.poll()]
     page.close()
-    assert "described" in told and again.count("described") == 1
+    assert again.count("described") == 1

@@ -22,7 +22,6 @@ from sparsescope.dashboard import wire as wires
 from sparsescope.dashboard.bridge import Bridge, ExplorerPane
 from sparsescope.dashboard.gate import Gate
 from sparsescope.dashboard.page import Site
-from sparsescope.dashboard.server import make_server
 
 LONG = 120.0
 
@@ -132,27 +131,19 @@ def test_messages_beyond_the_limits_end_the_websocket_and_not_the_page(page_clie
 
 
 def test_a_page_that_is_gone_leaves_nothing_behind(page_client: Any) -> None:
-    async def go() -> None:
-        site = Site()
-        server = make_server(site, 0, linger=0.2, gate=Gate())
-        server.start()
-        try:
-            page = await page_client(server.port, {"dataset": "iris"}).open()
-            await page.until(lambda: page.on_wire)
-            (bridge,) = site.open
-            # Panel's busy counter, one for all sessions, used to hold the page and with it the bridge and the document.
-            left = [weakref.ref(part) for part in (bridge.explorer, bridge, bridge._document)]
-            del bridge
-            await page.close()
-            while site.open or any(part() is not None for part in left):
-                await asyncio.sleep(0.05)
-                gc.collect()
-        finally:
-            site.close()
-            site.lateness.stop()
-            server.stop(wait=False)
+    async def visit(site: Site, port: int) -> None:
+        page = await page_client(port, {"dataset": "iris"}).open()
+        await page.until(lambda: page.on_wire)
+        (bridge,) = site.open
+        # Panel's busy counter, one for all sessions, used to hold the page and with it the bridge and the document.
+        left = [weakref.ref(part) for part in (bridge.explorer, bridge, bridge._document)]
+        del bridge
+        await page.close()
+        while site.open or any(part() is not None for part in left):
+            await asyncio.sleep(0.05)
+            gc.collect()
 
-    asyncio.run(asyncio.wait_for(go(), LONG))
+    serve(visit, linger=0.2)
 
 
 def test_a_page_that_vanishes_in_mid_message_leaves_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

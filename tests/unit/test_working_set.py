@@ -10,9 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import FEW_PAIRS, digits, fitting, text
+from helpers import FEW_PAIRS, FirstOrder, digits, fitting, text
 from sparsescope.inputs.design import Design
-from sparsescope.jit.parts import part
 from sparsescope.problems import certificate
 from sparsescope.registry import losses, penalties, solvers
 from sparsescope.runs.run import warm_up
@@ -228,16 +227,7 @@ def test_warming_up_compiles_every_kernel_of_a_run() -> None:
 
 # --------------------------------------------------------------------------------------------- parts without a Hessian
 def test_a_loss_without_hessian_products_is_solved_by_sweeps_alone() -> None:
-    X, y = digits()
-
-    class FirstOrder(ss.losses.Loss):
-        title = "squared, first order only"
-        doc = "Squared loss without second derivatives."
-        source = "test"
-        value, gradient, derivatives = (vars(ss.losses.Squared)[k] for k in ("value", "gradient", "derivatives"))
-        conjugate, repair, curvature = (vars(ss.losses.Squared)[k] for k in ("conjugate", "repair", "curvature"))
-
-    problem = ss.Problem(X, y, loss=part(FirstOrder)())
+    problem = ss.Problem(*digits(), loss=FirstOrder())
     problem = problem.with_lam(0.3 * problem.lam_max)
     found = ss.solve(problem, "working-set", tol=1e-7, record=False)
     same = ss.solve(problem.with_(loss="squared"), "working-set", tol=1e-7, record=False)

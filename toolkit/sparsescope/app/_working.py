@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .. import datasets
 from ..live.given import data_and_settings
 from ..pauses import pausing
 from ..problems.base import BaseProblem
@@ -203,6 +204,14 @@ class WorkingPage(Page):
     def given(self) -> Any:
         """The data set, pair or problem that was handed over; ``None``: the settings name one."""
         return self.data
+
+    def _loaded(self, chosen: Message, *names: str, **options: Any) -> tuple[Any, Problem]:
+        """The data, given or named, and their problem with these settings; ``ValueError`` for data without classes."""
+        data = self.given if self.given is not None else datasets.load(chosen["dataset"], **options)
+        if reason := no_classes(data):
+            raise ValueError(reason)
+        parts = {name: chosen[name] for name in names}
+        return data, Problem(*data, **parts) if isinstance(data, tuple) else Problem(data, **parts)
 
 
 def no_classes(data: Any) -> str:

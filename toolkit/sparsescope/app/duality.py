@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import datasets, registry
+from .. import registry
 from ..live.confusion import Confusion, refusal
 from ..problems.prediction import Problem
 from ..registry import NotAllowed, field
@@ -16,7 +16,7 @@ from ..runs.run import Run
 from ..runs.watching import warm_up
 from ._duals import Point
 from ._names import DATASETS, LOSSES, PENALTIES
-from ._working import Work, WorkingPage, no_classes
+from ._working import Work, WorkingPage
 from .base import Message, number
 from .race import LAM_LOW, NONE, SOLVERS, WITH_NONE, solvers_of_classes
 
@@ -157,12 +157,7 @@ class DualityPage(WorkingPage):
         yield from self._race(lanes)
 
     def _read(self) -> tuple[Problem, Any]:
-        chosen = self.settings
-        data = self.given if self.given is not None else datasets.load(chosen["dataset"])
-        if reason := no_classes(data):
-            raise ValueError(reason)
-        parts = {name: chosen[name] for name in ("loss", "penalty", "lam_ratio")}
-        problem = Problem(*data, **parts) if isinstance(data, tuple) else Problem(data, **parts)
+        data, problem = self._loaded(self.settings, "loss", "penalty", "lam_ratio")
         if reason := refusal(problem):
             raise ValueError(f"There are no margins to draw: {reason}.")
         if problem.n * problem.m > MOST_SCORES:

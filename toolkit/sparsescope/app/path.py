@@ -8,15 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .. import datasets, registry
-from ..problems.prediction import Problem
+from .. import registry
 from ..registry import field
 from ..runs.path_points import Point
 from ..runs.processes import HELPERS
 from ..runs.study import PathStudy, row_norms
 from ._names import DATASETS, LOSSES, PENALTIES
 from ._studies import StudyPage
-from ._working import Work, no_classes
+from ._working import Work
 from .base import Message, number
 
 MOST_LINES = 500  # rows that are drawn as lines
@@ -83,11 +82,7 @@ class PathPage(StudyPage):
     def steps(self, work: Work) -> Iterator[None]:
         """Read the data, then work through the study."""
         chosen = self.settings
-        data = self.given if self.given is not None else datasets.load(chosen["dataset"], seed=chosen["seed"])
-        if reason := no_classes(data):
-            raise ValueError(reason)
-        parts = {name: chosen[name] for name in ("loss", "penalty", "intercept")}
-        problem = Problem(*data, **parts) if isinstance(data, tuple) else Problem(data, **parts)
+        data, problem = self._loaded(chosen, "loss", "penalty", "intercept", seed=chosen["seed"])
         study = PathStudy(
             problem,
             data[1] if isinstance(data, tuple) else data.y,

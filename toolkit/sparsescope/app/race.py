@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import datasets, registry
+from .. import registry
 from ..problems.prediction import Problem
 from ..races.lanes import UNITS, Lane
 from ..races.run import RaceRun
 from ..races.table import COLUMN, LEVELS, Race
 from ..registry import field
 from ._names import DATASETS, LOSSES, PENALTIES, Names
-from ._working import Work, WorkingPage, no_classes
+from ._working import Work, WorkingPage
 from .base import Message, number
 
 NONE = "none"
@@ -105,11 +105,7 @@ class RacePage(WorkingPage):
     def _prepared(self, work: Work) -> Generator[None, None, RaceRun]:
         chosen = self.settings
         with work.turn.aside():
-            data = self.given if self.given is not None else datasets.load(chosen["dataset"])
-            if reason := no_classes(data):
-                raise ValueError(reason)
-            parts = {name: chosen[name] for name in ("loss", "penalty", "lam_ratio", "intercept")}
-            problem = Problem(*data, **parts) if isinstance(data, tuple) else Problem(data, **parts)
+            data, problem = self._loaded(chosen, "loss", "penalty", "lam_ratio", "intercept")
         if work is self.work:
             self.problem = problem
         solvers = list(dict.fromkeys(chosen[lane] for lane in LANES if chosen[lane] != NONE))

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import datasets, registry
-from ..problems.prediction import Problem
+from .. import registry
 from ..registry import field
 from ..runs.path_result import BEST_BY
 from ..runs.run import as_solver, warm_up
@@ -17,7 +16,7 @@ from ..sweeps import Sweep, SweepRun
 from ..sweeps.folder import Folder, NoSweep
 from ..sweeps.table import Row, row_of
 from ._names import DATASETS, LOSSES, PENALTIES, Names
-from ._working import Work, WorkingPage, no_classes
+from ._working import Work, WorkingPage
 from .base import Message, number
 from .race import NONE, SOLVERS, WITH_NONE
 
@@ -108,12 +107,7 @@ class SweepPage(WorkingPage):
     def _asked(self, work: Work) -> Message:
         """The arguments of the sweep; its kernels are compiled, without a turn."""
         chosen = self.settings
-        data = self.given if self.given is not None else datasets.load(chosen["dataset"])
-        if reason := no_classes(data):
-            raise ValueError(reason)
-        parts = {"loss": chosen["loss"], "intercept": chosen["intercept"]}
-        pair = data if isinstance(data, tuple) else (data,)
-        first = Problem(*pair, penalty=chosen["penalty"], **parts)
+        data, first = self._loaded(chosen, "loss", "penalty", "intercept")
         penalties = dict.fromkeys(chosen[name] for name in PENALTY_SETTINGS if chosen[name] != NONE)
         problems = {penalty: first.with_(penalty=penalty) for penalty in penalties}
         solvers = list(dict.fromkeys(chosen[name] for name in CHOSEN if chosen[name] != NONE))

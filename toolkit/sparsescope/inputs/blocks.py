@@ -105,7 +105,7 @@ def resolve(blocks: Canonical, d: int, feature_names: Sequence[str] | None, owne
     if isinstance(blocks, int):
         return _consecutive(np.minimum(np.arange(0, d + blocks, blocks), d))
     if isinstance(blocks[0], str):
-        return _by_prefix([str(item) for item in blocks], d, feature_names, owner)
+        return _by_prefix([str(item) for item in blocks], feature_names, owner)
     if isinstance(blocks[0], int):
         edges = np.concatenate([[0], np.cumsum(blocks)])
         if edges[-1] != d:
@@ -142,7 +142,7 @@ def _by_number(blocks: tuple[tuple[int, ...], ...], d: int, names: Sequence[str]
     return Blocks(order, _edges([len(numbers) for numbers in blocks]), of_feature)
 
 
-def _by_prefix(prefixes: list[str], d: int, names: Sequence[str] | None, owner: str) -> Blocks:
+def _by_prefix(prefixes: list[str], names: Sequence[str] | None, owner: str) -> Blocks:
     if names is None:
         raise ValueError(
             f"{owner}: blocks are prefixes of feature names, but the features have no names; give "

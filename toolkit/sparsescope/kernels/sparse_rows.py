@@ -300,17 +300,6 @@ def clear(rows: SparseRows) -> None:
 
 
 @kernel
-def add_entries(rows, numbers, labels, values, threshold):
-    """Add many entries: numbers, labels, values (count,). Returns how many were added before the pool was full."""
-    for e in range(numbers.size):
-        r = numbers[e]
-        if rows.used[0] + 2 * (rows.head[r, SIZE] + 1) > rows.labels.size:
-            return e
-        add(rows, r, labels[e], values[e], threshold)
-    return numbers.size
-
-
-@kernel
 def drop_behind(rows):
     """Take out the entries that are not above the threshold, and let all others count from now on (threshold 0)."""
     for r in range(rows.head.shape[0]):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..jit.parts import kernel, lean
+from ..jit.parts import lean
 from .projections import cut_to_simplex
 
 whole = lean(forceinline=False)
-small = lean()
 
 
 @whole
@@ -74,11 +71,3 @@ def balance(b, c, most, b_sorted, c_sorted):  # type: ignore[no-untyped-def]
     for k in range(c.size):
         c[k] = max(c[k] + theta, 0.0)
     return total
-
-
-@kernel
-def project_two_sides(B, C, most, totals):
-    """B_i, C_i ← the nearest X_i, Y_i ≥ 0 with equal sums t_i ≤ most; totals (n,) ← t. B (n, k), C (n, l), in place."""
-    b_sorted, c_sorted = np.empty(B.shape[1]), np.empty(C.shape[1])
-    for i in range(B.shape[0]):
-        totals[i] = balance(B[i], C[i], most, b_sorted, c_sorted)

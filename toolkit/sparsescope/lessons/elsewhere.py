@@ -41,7 +41,7 @@ def places(prediction: Prediction, k: int, data: Sequence[str], votes: Collectio
 def repeated(prediction: Prediction, case: Case, vote: bool | None) -> str:
     """Run a prediction on a case, and return a line: whether its claim holds there, beside a vote on that."""
     try:
-        return elsewhere_text(prediction, case, prediction.run(case, no_show), vote)
+        return elsewhere_text(case, prediction.run(case, no_show), vote)
     except ValueError as error:
         if case in prediction.elsewhere:
             raise

@@ -32,7 +32,7 @@ HIDDEN = (("wine", 0.1, 0), ("wine", 0.02, 1), ("iris", 0.1, 2), ("breast_cancer
 
 
 # ----------------------------------------------------------------------------------------------------------- the runs
-def _shifted(problem: Problem, found: Result) -> np.ndarray:
+def _shifted(found: Result) -> np.ndarray:
     """Return the optimum with a number added to every weight of its rows."""
     W = dense(found.W).copy()
     W[rows_used(W)] += SHIFT
@@ -42,7 +42,7 @@ def _shifted(problem: Problem, found: Result) -> np.ndarray:
 def _shift_it(case: Case, show: Show) -> Finding:
     """Add a number to every weight of the rows in use, and look at Eq. 9 and at F."""
     problem, found = at(case.data, 0.1, case.seed), optimum(case.data, 0.1, case.seed)
-    W = _shifted(problem, found)
+    W = _shifted(found)
     printed, exact = problem.violation(W, paper=True), problem.violation(W)
     times = problem.objective(W) / found.objective
     gap = problem.gap(W) / problem.objective(W)
@@ -207,7 +207,7 @@ def _cheat_check(W: Any, student: int) -> Mark:
 
 
 def _cheat(student: int) -> np.ndarray:
-    return _shifted(at("wine", 0.1, student % 3), solve(at("wine", 0.1, student % 3), "working-set", tol=1e-13))
+    return _shifted(solve(at("wine", 0.1, student % 3), "working-set", tol=1e-13))
 
 
 def _stopped_by(rule: Callable[[Any], Any], name: str, ratio: float, seed: int) -> tuple[float, int]:

@@ -44,7 +44,7 @@ def reveal_text(prediction: Prediction, answer: str, finding: Finding, judgement
     return "\n".join(said)
 
 
-def elsewhere_text(prediction: Prediction, case: Case, finding: Finding, vote: bool | None = None) -> str:
+def elsewhere_text(case: Case, finding: Finding, vote: bool | None = None) -> str:
     """Return a line: whether the claim holds on another case, beside a vote on that."""
     verdict = "holds" if finding.holds else "does not hold"
     beside = "" if vote is None else ", as you said" if vote == finding.holds else ", and you said otherwise"

@@ -173,15 +173,13 @@ class ActiveSet(View):
         if not picture.ever and not picture.tried:
             iteration = int(reading.column("iteration")[-1])
             return drawing.add_sentence(fig, self, drawing.all_zero(f"up to iteration {iteration}", iteration))
-        self._add_picture(fig, trace, problem, picture, x)
+        self._add_picture(fig, trace, problem, picture)
         if self.marks:
             drawing.add_marks(fig, self, trace, x)
         drawing.add_notes(fig, self, self._notes(picture, d))
         return fig
 
-    def _add_picture(
-        self, fig: go.Figure, trace: Trace, problem: Problem | None, picture: Raster, x: np.ndarray
-    ) -> None:
+    def _add_picture(self, fig: go.Figure, trace: Trace, problem: Problem | None, picture: Raster) -> None:
         c = style.theme(self.theme)
         colours = [c["paper"], c["worked"], c["kept"], c["vermillion"], c["blue"]]
         labels = [style.escape(label) for label in line_labels(trace, problem, picture.rows)]

@@ -81,14 +81,12 @@ class Path:
         return np.array([float(np.linalg.norm(x - end)) / norm for x in self.points])
 
 
-def run_path(
-    problem: Problem, solver: Solver, settle: float, seconds: float, change: float = protocol.CHANGE
-) -> tuple[Path, Run]:
+def run_path(problem: Problem, solver: Solver, settle: float, seconds: float) -> tuple[Path, Run]:
     """Run from zero weights until two iterates are within ``settle`` of each other, or the time is over.
 
     A method that diverges has run out of its time as well.
     """
-    path = Path(change, settle)
+    path = Path(protocol.CHANGE, settle)
     run = Run(problem.fresh(), solver, stop=Seconds(seconds), callbacks=[path], certify_every=NEVER, clock=CLOCK)
     try:
         for _ in run:

@@ -45,7 +45,7 @@ export function saveMenu(chart, store) {
 
 async function save(chart, format, store) {
   const name = `${store.problem ? store.problem.name : "run"}-${chart.spec.id}`.replace(/[^\w.-]+/g, "-");
-  if (format === "CSV") download(name + ".csv", new Blob([csvText(chart.rows())], { type: "text/csv" }));
+  if (format === "CSV") downloadRows(name + ".csv", chart.rows());
   else {
     const text = new XMLSerializer().serializeToString(pictureOf(chart));
     if (format === "SVG") download(name + ".svg", new Blob([text], { type: "image/svg+xml" }));
@@ -84,6 +84,10 @@ async function pngOf(text, width, height) {
   } finally {
     URL.revokeObjectURL(address);
   }
+}
+
+export function downloadRows(name, rows) {
+  download(name, new Blob([csvText(rows)], { type: "text/csv" }));
 }
 
 export function download(name, blob) {

@@ -5,7 +5,7 @@ import { embedded } from "../embedded.js";
 import { askForm } from "./ask.js";
 import { histogram } from "./bins.js";
 import { Leading } from "./leading.js";
-import { addressOf, ClassLink } from "./link.js";
+import { addressOf, begin, ClassLink } from "./link.js";
 
 export const VERSION = "1";
 
@@ -164,9 +164,4 @@ export function mount({ el }) {
   return new Board(el.attachShadow({ mode: "open" }));
 }
 
-queueMicrotask(() => {
-  document.body.style.margin = "0";
-  const el = document.createElement("div");
-  document.body.append(el);
-  mount({ el });
-});
+begin(mount);

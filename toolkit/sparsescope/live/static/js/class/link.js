@@ -10,6 +10,14 @@ export const addressOf = (path) => new URL(path.replace(/^\//, ""), BASE).href;
 /** The address of this page as the server knows it: from the root of the server, with the settings. */
 export const placeOf = () => "/" + location.href.slice(BASE.href.length).replace(/#.*$/, "");
 
+/** Put a whole page of the class into the document, once its module has its style sheet. */
+export const begin = (mount) => queueMicrotask(() => {
+  document.body.style.margin = "0";
+  const el = document.createElement("div");
+  document.body.append(el);
+  mount({ el });
+});
+
 export class ClassLink {
   /** `page`: name of the page that this is on. `take(message)` gets everything the server says. */
   constructor(page, take) {

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { embedded } from "../embedded.js";
 import { Answering } from "./answering.js";
-import { addressOf, ClassLink } from "./link.js";
+import { addressOf, begin, ClassLink } from "./link.js";
 
 export const VERSION = "1";
 
@@ -27,9 +27,4 @@ export function mount({ el }) {
   ));
 }
 
-queueMicrotask(() => {
-  document.body.style.margin = "0";
-  const el = document.createElement("div");
-  document.body.append(el);
-  mount({ el });
-});
+begin(mount);

@@ -4,7 +4,7 @@ import { h, setText } from "../dom.js";
 import { s } from "../charts/svg.js";
 import { count, known, number, plural, scientific, short } from "../charts/format.js";
 import { laneColour, linearChart, logChart, seedBands } from "../charts/lanes.js";
-import { csvText } from "../save.js";
+import { downloadRows } from "../save.js";
 import { mountPage } from "./frame.js";
 import { WorkingBody } from "./working.js";
 
@@ -199,10 +199,6 @@ class RaceBody extends WorkingBody {
   save() {
     const rows = [["solver", "seed", "iterations", "passes", "seconds", "objective", "rows"]];
     for (const lane of this.lanes.values()) lane.iterations.forEach((_, k) => rows.push([lane.name, lane.seed, lane.iterations[k], lane.passes[k], lane.seconds[k], lane.objective[k], lane.rows[k]]));
-    const link = h("a", { href: URL.createObjectURL(new Blob([csvText(rows)], { type: "text/csv" })), download: "race.csv" });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    downloadRows("race.csv", rows);
   }
 }

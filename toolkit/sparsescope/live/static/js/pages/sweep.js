@@ -2,7 +2,7 @@
 
 import { h, setAttribute, setText, symbols } from "../dom.js";
 import { count, known, number, scientific, short } from "../charts/format.js";
-import { csvText } from "../save.js";
+import { downloadRows } from "../save.js";
 import { mountPage } from "./frame.js";
 import { WorkingBody } from "./working.js";
 
@@ -154,10 +154,6 @@ class SweepBody extends WorkingBody {
   save() {
     const head = ["problem", "lam", "lam_ratio", "solver", "seed", this.measure.replaceAll(" ", "_") || "score", "rows", "objective", "relative_gap", "seconds", "converged", "message"];
     const rows = this.rows.slice().sort((a, b) => a.at - b.at).map((row) => [row.problem, row.lam, row.ratio, row.solver, row.seed, row.score, row.rows, row.objective, row.gap, row.seconds, row.converged, row.said]);
-    const link = h("a", { href: URL.createObjectURL(new Blob([csvText([head, ...rows])], { type: "text/csv" })), download: "sweep.csv" });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    downloadRows("sweep.csv", [head, ...rows]);
   }
 }
