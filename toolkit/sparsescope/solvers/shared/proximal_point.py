@@ -183,10 +183,15 @@ class ProximalPoint:
         root, flat = np.sqrt(self.sigma), self.W[:d].ravel()
         own: list[list[np.ndarray]] = [[] for _ in range(m)]  # columns that move the scores of one class
         joint: list[np.ndarray] = []  # and of all classes, (n, m, columns)
-        if self.vectors is None:
+        terms = problem.regulariser.entry_terms()
+        alike = terms is not None and np.ndim(terms[0]) == 0  # a|w| + b½w² for every entry
+        if alike or self.vectors is None:
+            a, b = (1.0, 0.0) if terms is None else terms
+            shrunk = 1.0 / np.sqrt(1.0 + self.sigma * self.strength * b)
             for k in range(m):
-                own[k].append(self.X[:, :d][:, self.W[:d, k] != 0.0])
-        for at, numbers in self.vectors or []:
+                used = self.W[:d, k] != 0.0 if np.any(a) else slice(None)
+                own[k].append(shrunk * self.X[:, :d][:, used])
+        for at, numbers in [] if alike else self.vectors or []:
             used = np.flatnonzero(flat[at].any(axis=1)) if problem.penalty.zeroes_rows else np.arange(len(at))
             if not used.size:
                 continue
