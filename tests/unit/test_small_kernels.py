@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import interpreted
@@ -20,7 +22,9 @@ from sparsescope.losses import label_flows
 from sparsescope.losses.logistic import largest
 from sparsescope.losses.pairs import active_sides, extremes
 from sparsescope.problems.covariance_certificate import dual_value
+from sparsescope.problems.interior_cones import INSIDE, Lengths
 from sparsescope.solvers.shared.augmented import Lagrangian
+from sparsescope.solvers.shared.pacing import SearchPacing
 
 
 def test_the_largest_entry_is_found_wherever_it_stands() -> None:
@@ -172,3 +176,41 @@ def test_the_linear_step_reports_its_moves_along_those_of_zeta() -> None:
     along = ((H - old[1]) - (image - point)) * (zeta - old[2])
     assert report[CROSS] == pytest.approx(along.sum())
     assert report[MOVED] == pytest.approx(((H - old[1]) ** 2).sum() + ((image - point) ** 2).sum())
+
+
+def test_squared_residuals_of_weighted_samples_are_repaired_in_proportion_to_the_weights() -> None:
+    rng = np.random.default_rng(2)
+    U, weights = rng.standard_normal((7, 3)), rng.uniform(0.2, 3.0, 7)
+    repaired = U.copy()
+    ss.losses.Squared().repair_weighted(repaired, None, weights)
+    np.testing.assert_allclose(repaired.sum(axis=0), 0.0, atol=1e-14)
+    moved = (U - repaired) / weights[:, None]
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), rtol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("made", [np.asarray, sp.csr_array])
+def test_a_weighted_gram_matrix_leaves_out_samples_without_weight(intercept: bool, made: Any) -> None:
+    rng = np.random.default_rng(3)
+    X, c = rng.standard_normal((9, 4)), rng.uniform(0.5, 2.0, 9)
+    c[[1, 5]] = 0.0
+    problem = SimpleNamespace(n=9, intercept=intercept, design=SimpleNamespace(is_sparse=made is sp.csr_array))
+    own: Any = SimpleNamespace(problem=problem)
+    full = np.column_stack([X, np.ones(9)]) if intercept else X
+    np.testing.assert_allclose(Lagrangian._weighted_gram(own, made(X), c), full.T @ (c[:, None] * full), rtol=1e-12)
+    assert Lagrangian._weighted_gram(own, made(X), 0.0 * c) is None
+
+
+def test_duals_of_norms_are_held_inside_their_balls() -> None:
+    cost = np.array([1.0, 2.0])
+    lengths = Lengths(np.arange(6).reshape(2, 3), cost, 1.0)
+    short, long = np.full((2, 3), 0.1), np.full((2, 3), 5.0)
+    np.testing.assert_array_equal(lengths.hold(short), short)
+    held = lengths.hold(long)
+    np.testing.assert_allclose(np.linalg.norm(held, axis=1), INSIDE * cost)
+    np.testing.assert_allclose(lengths.cone.z, np.column_stack([cost, -held]))
+
+
+def test_searching_is_most_of_the_work_where_it_is_two_thirds_of_it() -> None:
+    assert SearchPacing.is_most(6.5, 9.0) and not SearchPacing.is_most(5.5, 9.0)
+    assert not SearchPacing.is_most(9.0, 9.0), "no steps, nothing to compare with"
