@@ -204,6 +204,12 @@ def test_curvature_bounds_the_hessian_and_is_reached(loss: Any, kind: str, m: in
     assert (largest >= 0.985 * c) == loss.tight
 
 
+@every_smooth_size
+def test_a_quadratic_loss_has_the_identity_for_a_hessian_and_no_other_has(loss: Any, kind: str, m: int) -> None:
+    found = [np.abs(hessian(loss, z, y) - np.eye(m)).max() for z, y in scores_of_interest(m, kind)]
+    assert (max(found) < 1e-6) == loss.quadratic
+
+
 def test_the_papers_step_for_the_multiclass_hinge_is_too_short_by_a_known_factor() -> None:
     loss = losses.create("multiclass-squared-hinge")
     for m in (2, 3, 10, 100):

@@ -359,6 +359,29 @@ def test_auto_sweeps_over_rows_where_classes_are_many_and_features_few(
         assert auto.choose(problem)[0].name == chosen
 
 
+def test_auto_with_a_ridge_takes_one_least_squares_step_or_gradient_steps_without_end_to_newtons() -> None:
+    rng = np.random.default_rng(0)
+    for loss, (n, d), chosen in (
+        ("squared", (60, 20), "gls"),
+        ("squared", (20, 1001), "working-set"),
+        ("multiclass-squared-hinge", (20, 200), "fista-ls"),
+        ("multiclass-squared-hinge", (20, 190), "working-set"),
+        ("logistic", (20, 200), "working-set"),
+        ("crammer-singer", (20, 200), "dual-cd"),
+    ):
+        X, y = rng.standard_normal((n, d)), np.arange(n) % 3
+        problem = ss.Problem(X, y, loss=loss, penalty="ridge", lam=0.1)
+        assert auto.choose(problem)[0].name == chosen, (loss, n, d)
+        if loss != "logistic":
+            found = ss.solve(problem, tol=1e-6, record=False)
+            assert found.converged and found.reason.startswith(chosen)
+        if chosen == "gls":
+            assert found.iterations <= 2
+        weights = np.linspace(1.0, 2.0, d)  # of features: other curvatures along them
+        other = ss.Problem(X, y, loss=loss, penalty="ridge", lam=0.1, feature_weights=weights)
+        assert auto.choose(other)[0].name in ("working-set", "dual-cd", "fbpd")
+
+
 def test_the_model_is_solved_with_the_exact_hessian() -> None:
     X, y = digits()
     problem = ss.Problem(sp.csc_array(X), y, loss="logistic", penalty="elastic-net")

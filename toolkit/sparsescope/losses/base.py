@@ -51,7 +51,8 @@ class Loss(LossFacts, RowFunctions):
     derivative, which gives a tighter constant for the full gradient, docs/mathematics.md, section 2); for label sets
     ``threshold``: labels that score above it are predicted (``None``: it is chosen on the training data);
     ``of_differences``: a number added to all scores of a sample changes nothing, so ∇²ℓ·1 = 0;
-    ``one_score``: a sample has a single score, z (1,), which separates two classes y ∈ {0, 1}; positive means 1.
+    ``one_score``: a sample has a single score, z (1,), which separates two classes y ∈ {0, 1}; positive means 1;
+    ``quadratic``: ∇²ℓ is the identity everywhere, so that one least squares step reaches the optimum under a ridge.
 
     For the contract tests: :meth:`reference`, ``hinges`` (a sample that satisfies all its margins has neither gradient
     nor curvature, and ``is_inactive`` is True) and ``tight`` (the supremum of the largest eigenvalue of ∇²ℓ is
@@ -74,6 +75,7 @@ class Loss(LossFacts, RowFunctions):
     difference_curvature: ClassVar[float | None] = None
     of_differences: ClassVar[bool] = False
     one_score: ClassVar[bool] = False
+    quadratic: ClassVar[bool] = False
     hinges: ClassVar[bool] = False
     tight: ClassVar[bool] = False
     menu_order: ClassVar[float] = LAST

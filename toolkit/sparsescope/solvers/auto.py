@@ -6,6 +6,9 @@
     sixteen scores or more samples cost more than they gain, on average; with fewer newglmnet is faster
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
+    least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
+    hinges, ridge, many  → fista-ls, with ten features or more for each sample: Newton steps on all of them hardly end
+    features
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
@@ -46,7 +49,11 @@ from .shared.proximal_point import suits
 from .ssnal import is_small
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
+DIRECT_COLUMNS = 1000  # up to which that beats iterations (measured: 2 to 30 times, 20 times slower with 3034 words)
 LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
+# Features for each sample from which on Newton steps on all of them hardly end, for hinges under a ridge (measured on
+# three sets of gene expressions; with three times as many features as samples they are faster).
+UNDERDETERMINED = 10
 LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where the systems are small
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
@@ -107,6 +114,17 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
         return solvers.create("lhac"), (
             f"the penalty is a sum over single weights, and Hessians of {problem.m} scores would take too much memory: "
             "a low-rank model of them"
+        )
+    direct = solvers.create("gls")
+    if problem.loss.quadratic and problem.d <= DIRECT_COLUMNS and direct.solves(problem) is None:
+        return direct, (
+            f"{loss} and {penalty} are quadratic: one step with the factored XᵀX/n + λI, {problem.d} × {problem.d}, is "
+            "the solution"
+        )
+    if _is_underdetermined(problem):
+        return solvers.create("fista-ls"), (
+            f"{loss} has hinges, and under {penalty} {problem.d} features for {problem.n} samples are all in use: "
+            "accelerated gradient steps, where Newton steps on all of them hardly end"
         )
     if not able(problem):
         return solvers.create("working-set", newton=False), (
@@ -200,6 +218,13 @@ def _along_the_path(state: Any, done: int) -> str:
     )
 
 
+def _is_underdetermined(problem: Problem) -> bool:
+    """Return whether a smooth loss has hinges and Ω = ½‖W‖², with many features for each sample: Newton steps, of ssnal
+    too, are cut short there by one hinge after the other."""
+    ridge = problem.regulariser.weights is None and problem.regulariser.entry_terms() == (0.0, 1.0)
+    return bool(ridge and problem.loss.smooth and problem.loss.hinges and problem.d >= UNDERDETERMINED * problem.n)
+
+
 def _sums_entries(problem: Problem) -> bool:
     """Return whether Ω is a sum over single entries with a threshold, Σ a|w| + b½w²."""
     terms = problem.regulariser.entry_terms()
@@ -281,7 +306,7 @@ class Auto(Solver):
         if not (done == LONG if problem.loss.smooth else _overdue(problem, state)):
             return _interior_points(problem, state, done)
         exact = solvers.create("ssnal")
-        if exact == state.delegate or exact.solves(problem) is not None:
+        if exact == state.delegate or _is_underdetermined(problem) or exact.solves(problem) is not None:
             return None
         if not (suits(problem) or is_small(problem)):
             return (exact, _along_the_path(state, done)) if takes_interior_points(problem) else None

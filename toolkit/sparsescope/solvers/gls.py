@@ -141,6 +141,7 @@ class GLS(Solver):
         state.iteration += 1
         state.passes += 2.0
         state.working_set = float(problem.rows)
+        state.ready = bool(state.aim and problem.loss.quadratic) or None
 
     @staticmethod
     def _extrapolate(problem: Problem, state: GLSState) -> None:
