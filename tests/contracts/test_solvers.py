@@ -199,13 +199,16 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str, penalty: str,
             solvers.create(name).step(problem, state)
         ends.append(state.dense(problem))
     assert np.abs(ends[0]).max() > 0
-    # Sums are made in another order. Where an early iterate is far out (proximal points of 1e4 occur), its direction is
-    # hardly determined, and rounding is a share of its largest weights.
+    # Sums are made in another order. Systems of Newton steps magnify that, most where an early iterate is far out
+    # (proximal points of 1e4 occur) and its direction is hardly determined: rounding is a share of its largest weights.
     largest = float(np.abs(ends[0]).max())
-    atol = 1e-12 if largest < 100.0 else 2e-9 * largest
+    atol = 2e-9 * largest
     if hasattr(solvers[name], "newton") or hasattr(solvers[name], "cg_steps"):
-        # Conjugate gradients end at a residual: rounding, of another BLAS too, decides about the last of their steps.
-        atol = max(atol, 1e-6 * largest)
+        # Conjugate gradients end at a residual, a share of what is left to do: rounding, of another BLAS too, decides
+        # about the last of their steps. It has to be small beside the way that is left.
+        best = ss.reference(problem)
+        optimum = best.W if best.b is None else np.vstack([best.W, best.b])
+        atol = max(atol, 1e-6 * largest, 1e-3 * float(np.abs(ends[0] - optimum).max()))
     np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=atol)
     np.testing.assert_array_equal(ends[2], ends[1])  # both are stored by columns: the same numbers in the same order
 
