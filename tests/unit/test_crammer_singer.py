@@ -110,8 +110,9 @@ def test_where_the_loss_is_zero_the_subgradient_is_too_and_equal_scores_share_it
 
 
 def takes(name: str) -> bool:
-    """Return whether a solver takes the loss."""
-    return solvers.create(name).solves(ss.Problem(*iris(), loss=LOSS)) is None
+    """Return whether a solver takes the loss, with a penalty that it is for."""
+    penalty = (*solvers[name].only_penalties, "l1/l2")[0]
+    return solvers.create(name).solves(ss.Problem(*iris(), loss=LOSS, penalty=penalty)) is None
 
 
 def test_methods_that_need_a_gradient_say_so() -> None:

@@ -369,7 +369,7 @@ def test_auto_with_a_ridge_takes_one_least_squares_step_or_gradient_steps_withou
         ("logistic", (20, 200), "working-set"),
         ("crammer-singer", (20, 200), "dual-cd"),
     ):
-        X, y = rng.standard_normal((n, d)), np.arange(n) % 3
+        X, y = sp.csc_array(rng.standard_normal((n, d))), np.arange(n) % 3  # of dense X: test_row_space.py
         problem = ss.Problem(X, y, loss=loss, penalty="ridge", lam=0.1)
         assert auto.choose(problem)[0].name == chosen, (loss, n, d)
         if loss != "logistic":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from ..inputs.class_sums import class_sums
 from ..inputs.design import Design
@@ -105,6 +106,20 @@ def second_moment(design: Design, intercept: bool, weights: np.ndarray | None = 
         moment[d, d] = design.n
     moment /= design.n
     return moment
+
+
+def row_space(design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """U (n, r) and the singular values (r,) of X = UΣVᵀ, from XXᵀ = UΣ²Uᵀ; the column of an intercept is left out.
+
+    A direction of X = 0 is kept where there is no other: problems have a feature at least.
+    """
+    matrix = design.matrix.astype(np.float64, copy=False)
+    product = matrix @ matrix.T
+    squares, U = eigh(product.toarray() if design.is_sparse else product, overwrite_a=True, check_finite=False)
+    least = len(squares) * np.finfo(np.float64).eps * float(squares[-1])
+    kept = squares > max(least, np.finfo(np.float64).tiny)
+    kept[-1] = True
+    return U[:, kept], np.sqrt(np.maximum(squares[kept], np.finfo(np.float64).tiny))
 
 
 def _rows_times(matrix: Any, weights: np.ndarray) -> Any:

@@ -95,6 +95,18 @@ class ProblemConstants(ProblemFacts):
             ("moment",), lambda: constants.second_moment(self.design, self.intercept, self.sample_weight)
         )
 
+    def row_space(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the left singular vectors U of X and its singular values, those that are zero but for rounding apart.
+
+        They are the eigenvectors of XXᵀ and the roots of its eigenvalues: O(n²·d + n³) operations, once for the data.
+
+        Returns
+        -------
+        tuple[np.ndarray, np.ndarray]
+            U (n, r) and the values (r,) in ascending order, in double precision; r ≥ 1.
+        """
+        return self._data.cached(("row space",), lambda: constants.row_space(self.design))
+
     def centred_norm(self, differences: bool = False) -> tuple[np.ndarray, float, float]:
         """Return the mean row x̄ of X, a length s, and the squared norm of [X − 1x̄ᵀ, s·1].
 

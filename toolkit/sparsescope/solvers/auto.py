@@ -7,8 +7,11 @@
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
-    hinges, ridge, many  → fista-ls, with ten features or more for each sample: Newton steps on all of them hardly end
-    features
+    ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
+    features               says for it; from three (hinges that are not smooth), five (smooth hinges) or eight features
+                           (other smooth losses) for each sample
+    hinges, ridge, many  → fista-ls, with ten features or more for each sample of sparse X: Newton steps on all of them
+    features               hardly end
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
@@ -54,6 +57,10 @@ LONG = 1500  # steps after which ssnal takes over: they cost about half of what 
 # Features for each sample from which on Newton steps on all of them hardly end, for hinges under a ridge (measured on
 # three sets of gene expressions; with three times as many features as samples they are faster).
 UNDERDETERMINED = 10
+# Features for each sample from which on a dense problem with ridge is solved in the row space of X, where that has been
+# faster (measured for 100 to 2000 samples, 2 and 10 classes, and three sets of gene expressions): hinges that are not
+# smooth, smooth hinges, other smooth losses; and the most samples, for the eigenvectors of XXᵀ take n³.
+ROW_SPACE, MOST_SAMPLES = (3.0, 5.0, 8.0), 3000
 LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where the systems are small
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
@@ -121,6 +128,8 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
             f"{loss} and {penalty} are quadratic: one step with the factored XᵀX/n + λI, {problem.d} × {problem.d}, is "
             "the solution"
         )
+    if (found := _in_row_space(problem)) is not None:
+        return found
     if _is_underdetermined(problem):
         return solvers.create("fista-ls"), (
             f"{loss} has hinges, and under {penalty} {problem.d} features for {problem.n} samples are all in use: "
@@ -144,6 +153,8 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
 def _non_smooth(problem: Problem, anywhere: bool) -> tuple[Solver, str]:
     """The solver for a non-smooth loss; ``anywhere``: one that can begin at given weights."""
     loss, penalty = problem.loss.title, problem.penalty.title
+    if (found := _in_row_space(problem)) is not None:
+        return found
     dual = solvers.create("dual-cd")
     if max(problem.n, problem.d) * problem.m <= MOST_NUMBERS and dual.solves(problem) is None:
         return dual, (
@@ -215,6 +226,20 @@ def _along_the_path(state: Any, done: int) -> str:
     return (
         f"{state.delegate.name} did not end in {done} iterations, and samples and classes are few: Newton steps along "
         "the central path, which reach high accuracy in tens of iterations"
+    )
+
+
+def _in_row_space(problem: Problem) -> tuple[Solver, str] | None:
+    """``row-space`` where it is faster than solvers of all features, else ``None``."""
+    least = ROW_SPACE[0 if not problem.loss.smooth else 1 if problem.loss.hinges else 2]
+    if problem.design.is_sparse or problem.n > MOST_SAMPLES or problem.d < least * problem.n:
+        return None
+    within = solvers.create("row-space")
+    if within.solves(problem) is not None:
+        return None
+    return within, (
+        f"under {problem.penalty.title} every solution lies in the row space of X: of {problem.d} features, at most "
+        f"{problem.n} combinations count"
     )
 
 
