@@ -109,6 +109,16 @@ def test_hinges_are_finished_by_gradient_steps() -> None:
     assert "fista-ls" in found.message
 
 
+def test_an_end_is_not_remembered_by_the_inner_solver() -> None:
+    """A certificate that ends a run says nothing of the next λ: inner steps would break off one by one."""
+    X, y = np.random.default_rng(0).standard_normal((60, 300)), np.arange(60) % 6
+    problem = ss.Problem(X, y, loss="multiclass-squared-hinge", penalty="ridge", lam=1e-4)
+    run = ss.Run(problem, "row-space", stop=Gap(1e-3, of_null=0.0) | Iterations(1000))
+    list(run)
+    assert run.state.ready and run.state.inner.delegate.name == "fista-ls"
+    assert run.state.inner.ready is None
+
+
 @pytest.mark.parametrize(
     ("loss", "d", "wanted"),
     [

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..solvers.base import Solver, State
+from ..solvers.shared.state import Start
 
 FAR = 10.0  # factor of F by which the weights of the last solver are left for others
 BETTER = 0.9  # factor of F by which weights are better than those remembered, so that few copies are made
@@ -40,18 +41,6 @@ class Met:
         if state.coef.size <= MOST_ENTRIES:
             self._problem, self._objective = problem, objective
             self.iteration, self.coef = state.iteration, state.coef.copy()
-
-
-class Start(State):
-    """Weights to start from in place of those of the state that is left, with the dual point of that state."""
-
-    def __init__(self, problem: Any, coef: np.ndarray, left: State) -> None:
-        self.bare()
-        self.d, self.frame = problem.d, problem.design.frame
-        self.coef, self._left = coef, left
-
-    def dual_rows(self, U: np.ndarray) -> bool:
-        return self._left.dual_rows(U)
 
 
 def _applies(problem: Any, solver: Solver) -> bool:

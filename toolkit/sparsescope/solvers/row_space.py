@@ -10,6 +10,7 @@ after that a step costs what it costs with r features, and a product with X for 
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from ..registry import solvers
 from .auto import Auto
 from .base import Solver, State, settings
 from .shared.columns import FIXED_STEP_COLUMNS
+from .shared.state import Start
 
-PATIENCE = 30  # Newton steps on hinges
+PATIENCE = 30  # iterations with Newton steps on hinges
 MOST_STEPS = 64  # with r features between two points that are shown: about what the product with X for these costs
 
 
@@ -40,11 +42,11 @@ class Rotation:
         return self
 
 
-class Within(Auto):
+class InnerAuto(Auto):
     """`auto` for the problem with r features.
 
-    Under a ridge hinges are separable there: with a small λ Newton steps are cut short by one hinge after the other,
-    and gradient steps, which cost little, go on.
+    With as many features as samples every labelling can be separated. With a small λ Newton steps on hinges are then
+    cut short by one hinge after the other, and gradient steps, which cost little, go on.
     """
 
     def successor(self, problem: Any, state: Any) -> tuple[Solver, str] | None:
@@ -55,10 +57,13 @@ class Within(Auto):
         following = solvers.create("fista-ls")
         if following == state.delegate or state.iteration - state.chosen_at < PATIENCE:
             return None
-        return following, f"{PATIENCE} Newton steps were cut short by one hinge after the other"
+        return (
+            following,
+            f"{PATIENCE} iterations with Newton steps did not end: one hinge after the other cuts them short",
+        )
 
 
-WITHIN = Within()
+INNER = InnerAuto()
 
 
 class RowSpaceState(State):
@@ -76,9 +81,7 @@ class RowSpaceState(State):
         self.working_set = float(problem.rows)
 
     def copy(self) -> Any:
-        made = super().copy()
-        made.part, made.work = self.part, Workspace(self.part)  # a problem never changes
-        return made
+        return copy.deepcopy(self, {id(self.part): self.part})  # a problem never changes
 
     def inner_coef(self, problem: Problem) -> np.ndarray:
         """V with b: the part of the present weights that lies in the row space of X."""
@@ -90,7 +93,7 @@ class RowSpaceState(State):
     def go_on(self, solver: Solver, reason: str) -> None:
         """Take another solver for the inner problem; its counters go on."""
         left = self.inner
-        self.inner = WITHIN.mark(solver.warm_start_from(self.part, left), solver, reason)
+        self.inner = INNER.mark(solver.warm_start_from(self.part, left), solver, reason)
         self.inner.iteration, self.inner.passes, self.inner.chosen_at = left.iteration, left.passes, left.iteration
 
     def show(self, problem: Problem) -> None:
@@ -117,7 +120,7 @@ class RowSpace(Solver):
 
     XXᵀ and its eigenvectors are made once for the data: O(n²·d + n³) operations and three n × n matrices. The problem
     that is left has as many features as X has rank, at most n, and is solved by what `auto` chooses for it; smooth
-    hinges by `fista-ls` where thirty Newton steps were not enough.
+    hinges by `fista-ls` where thirty iterations with Newton steps were not enough.
     """
 
     title = "ridge in the row space of X"
@@ -158,29 +161,28 @@ class RowSpace(Solver):
     def _begun(self, problem: Problem, coef: np.ndarray, left: State | None) -> RowSpaceState:
         """A state at these weights, whose inner solver takes the dual point of the state that is left, if it can."""
         state = RowSpaceState(problem, coef, Rotation(problem))
-        given = _Start(state.part, state.inner_coef(problem), left)
-        state.inner = WITHIN.warm_start_from(state.part, given)
+        given = Start(state.part, state.inner_coef(problem), left)
+        state.inner = INNER.warm_start_from(state.part, given)
         return state
 
     def adapt(self, problem: Problem, state: RowSpaceState) -> None:
         state.part = rotated(problem, state.rotation)
         state.work = Workspace(state.part)
-        state.inner = WITHIN.adapt(state.part, state.inner) or state.inner
+        state.inner = INNER.adapt(state.part, state.inner) or state.inner
 
     def step(self, problem: Problem, state: RowSpaceState) -> None:
         part = state.part
         for _ in range(min(1 + problem.d // state.rotation.rank, MOST_STEPS)):
             state.inner.aim = state.aim
-            WITHIN.step(part, state.inner)
-            following = WITHIN.successor(part, state.inner)
+            INNER.step(part, state.inner)
+            following = INNER.successor(part, state.inner)
             if following is not None:
                 state.go_on(*following)
             if state.inner.ready:
                 break
-        if state.aim and not state.inner.ready:  # a certificate of r features costs far less than one of all
-            found = WITHIN.certificate(part, state.inner, state.work)
-            state.inner.ready = bool(found.relative_gap <= state.aim)
         state.ready, state.step_size = state.inner.ready, state.inner.step_size
+        if state.aim and not state.ready:  # a certificate of r features costs far less than one of all
+            state.ready = bool(INNER.certificate(part, state.inner, state.work).relative_gap <= state.aim)
         state.show(problem)
         state.iteration += 1
         state.passes += 1.0
@@ -188,19 +190,14 @@ class RowSpace(Solver):
     def describe_steps(self, problem: Any, state: Any) -> str:
         return f"{state.rotation.rank} features in place of {problem.d}, {state.inner.reason}"
 
-    def variant(self, problem: Problem) -> Any:
-        return True
-
-
-class _Start(State):
-    """Weights to start from, with the dual point of the state that is left."""
-
-    def __init__(self, part: Problem, coef: np.ndarray, left: State | None = None) -> None:
-        super().__init__(part, coef)
-        self._left = left
-
-    def dual_rows(self, U: np.ndarray) -> bool:
-        return self._left is not None and self._left.dual_rows(U)
+    def precompile(self, tiny: Problem, problem: Problem) -> State:
+        state = super().precompile(tiny, problem)
+        part = state.part  # type: ignore[attr-defined]
+        for name in ("working-set", "gls", "fista-ls") if problem.loss.smooth else ("dual-cd", "fbpd", "ssnal"):
+            solver = solvers.create(name)  # what may be chosen, or take over, for a part of any size
+            if solver.solves(part) is None and (name != "fista-ls" or problem.loss.hinges):
+                solver.precompile(part, part)
+        return state
 
 
 solvers.add("row-space", RowSpace)

@@ -269,3 +269,25 @@ class State:
             the copy.
         """
         return copy.deepcopy(self)
+
+
+class Start(State):
+    """Weights to start from in place of those of the state that is left, with the dual point of that state.
+
+    Parameters
+    ----------
+    problem
+        the problem.
+    coef
+        the weights (rows, m), in the frame of its design.
+    left
+        the state that is left; ``None``: there is no dual point.
+    """
+
+    def __init__(self, problem: Any, coef: np.ndarray, left: State | None) -> None:
+        self.bare()
+        self.d, self.frame = problem.d, problem.design.frame
+        self.coef, self._left = coef, left
+
+    def dual_rows(self, U: np.ndarray) -> bool:
+        return self._left is not None and self._left.dual_rows(U)
