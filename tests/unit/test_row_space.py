@@ -109,6 +109,15 @@ def test_hinges_are_finished_by_gradient_steps() -> None:
     assert "fista-ls" in found.message
 
 
+def test_at_rounding_steps_do_not_shrink_to_nothing() -> None:
+    """Small hinges: rounding of the scores is more than that of the loss, and no constant would satisfy the search."""
+    X, y = genes(60, 600, 4)
+    problem = ss.Problem(X, y, loss="multiclass-squared-hinge", penalty="ridge", lam=0.01)
+    for solver, count in (("row-space", 300), ("fista-ls", 3000)):
+        run = ss.Run(problem, solver, stop=Iterations(count), certify_every=count)
+        assert list(run)[-1].step_size > 1e-8, solver
+
+
 def test_an_end_is_not_remembered_by_the_inner_solver() -> None:
     """A certificate that ends a run says nothing of the next λ: inner steps would break off one by one."""
     X, y = np.random.default_rng(0).standard_normal((60, 300)), np.arange(60) % 6

@@ -6,6 +6,7 @@ zero before or after the step are kept, moved and summed over.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -188,10 +189,19 @@ def proximal_step(problem: Problem, state: ProximalState, beta: float, line_sear
         slack = 8.0 * eps * (abs(state.f) + abs(value))
         if value <= bound + slack and (value <= bound - slack or _curves_less(problem, state)):
             break
+        if bound < value <= bound + _noise(problem, state):
+            break
         state.K *= growth
     state.step_size = 1.0 / state.K
     state.working_set = float(problem.rows)
     state.iteration += 1
+
+
+def _noise(problem: Problem, state: ProximalState) -> float:
+    """What rounding of the scores, sums over the features, does to the mean loss: far more than rounding of its value,
+    where hinges are small."""
+    eps = float(np.finfo(problem.dtype).eps) * math.sqrt(problem.rows)
+    return 8.0 * eps * float(np.linalg.norm(state.U)) * float(np.linalg.norm(state.Z)) / problem.n
 
 
 def _curves_less(problem: Problem, state: ProximalState) -> bool:
