@@ -187,9 +187,9 @@ def proximal_step(problem: Problem, state: ProximalState, beta: float, line_sear
         value = loss_sum(state.Z, y, loss) / n
         bound = state.f + state.slope + 0.5 * state.K * state.size
         slack = 8.0 * eps * (abs(state.f) + abs(value))
-        if value <= bound + slack and (value <= bound - slack or _curves_less(problem, state)):
+        if value <= bound - slack:
             break
-        if bound < value <= bound + _noise(problem, state):
+        if value <= bound + slack + _noise(problem, state) and _curves_less(problem, state):
             break
         state.K *= growth
     state.step_size = 1.0 / state.K
@@ -198,8 +198,8 @@ def proximal_step(problem: Problem, state: ProximalState, beta: float, line_sear
 
 
 def _noise(problem: Problem, state: ProximalState) -> float:
-    """What rounding of the scores, sums over the features, does to the mean loss: far more than rounding of its value,
-    where hinges are small."""
+    """Return how far rounding of the scores, sums over the features, changes the mean loss: far more than rounding of
+    its value, where hinges are small."""
     eps = float(np.finfo(problem.dtype).eps) * math.sqrt(problem.rows)
     return 8.0 * eps * float(np.linalg.norm(state.U)) * float(np.linalg.norm(state.Z)) / problem.n
 
