@@ -329,7 +329,7 @@ def test_a_working_set_that_still_grows_is_left_where_the_goal_is_met(aim: float
 
 def test_auto_takes_newton_steps_on_entries_where_the_penalty_sums_them(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = iris()
-    for penalty, chosen in (("l1", "newglmnet"), ("elastic-net", "newglmnet"), ("ridge", "working-set")):
+    for penalty, chosen in (("l1", "newglmnet"), ("elastic-net", "newglmnet"), ("ridge", "newton-cg")):
         problem = ss.Problem(X, y, loss="logistic", penalty=penalty, lam=0.01)
         assert ss.solve(problem, tol=1e-4, record=False).reason.startswith(f"{chosen}: ")
     monkeypatch.setattr("sparsescope.solvers.newglmnet.MOST_BYTES", 0)
@@ -363,10 +363,10 @@ def test_auto_with_a_ridge_takes_one_least_squares_step_or_gradient_steps_withou
     rng = np.random.default_rng(0)
     for loss, (n, d), chosen in (
         ("squared", (60, 20), "gls"),
-        ("squared", (20, 1001), "working-set"),
+        ("squared", (20, 1001), "newton-cg"),
         ("multiclass-squared-hinge", (20, 200), "fista-ls"),
-        ("multiclass-squared-hinge", (20, 190), "working-set"),
-        ("logistic", (20, 200), "working-set"),
+        ("multiclass-squared-hinge", (20, 190), "newton-cg"),
+        ("logistic", (20, 200), "newton-cg"),
         ("crammer-singer", (20, 200), "dual-cd"),
     ):
         X, y = sp.csc_array(rng.standard_normal((n, d))), np.arange(n) % 3  # of dense X: test_row_space.py

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..pauses import even_parts, parts_of, pause
+from . import slim
 from .columns import (
     PART,
     DenseColumns,
@@ -220,8 +221,9 @@ class Design(DesignSums):
             if used.size < MOST_GATHERED * self.d:
                 self._gathered_matmul(used, W[used], out)
             else:
+                multiply = slim.times if slim.suits(self.matrix, out.shape[1]) else np.matmul
                 for first, last in even_parts(self.n, self.d * out.shape[1], DENSE_PART):
-                    np.matmul(self.matrix[first:last], W, out=out[first:last])
+                    multiply(self.matrix[first:last], W, out=out[first:last])
                     pause()
         if coef.shape[0] > self.d:
             out += coef[self.d]
@@ -288,6 +290,8 @@ class Design(DesignSums):
         for start, stop in parts:
             if self.is_sparse:
                 columns_rmatmul(self.columns, U, start, stop, out[start:stop])
+            elif U.dtype == self.dtype and slim.suits(self.matrix[:, start:stop], m):
+                slim.pulled(self.matrix[:, start:stop], U, out[start:stop])
             else:
                 np.matmul(self.matrix.T[start:stop], U, out=out[start:stop])
             pause()

@@ -94,18 +94,29 @@ def full_constant(
     return INFLATE * constant / design.n
 
 
-def second_moment(design: Design, intercept: bool, weights: np.ndarray | None = None) -> np.ndarray:
+def second_moment(
+    design: Design, intercept: bool, weights: np.ndarray | None = None, samples: int | None = None
+) -> np.ndarray:
     """XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data; weights ω (n,)
-    of the samples, with the mean 1, make it XᵀΩX/n."""
-    matrix, d = design.matrix, design.d
+    of the samples, with the mean 1, make it XᵀΩX/n. ``samples``: number of them, drawn at random; ``None``: all."""
+    matrix, d, n = design.matrix, design.d, design.n
+    if samples is not None and samples < n:
+        drawn = np.sort(np.random.default_rng(0).choice(n, samples, replace=False))
+        matrix, n, weights = matrix[drawn], samples, None if weights is None else weights[drawn]
     scaled = matrix if weights is None else _rows_times(matrix, weights.astype(design.dtype))
     moment = np.empty((d + int(intercept),) * 2, dtype=design.dtype)
     moment[:d, :d] = (matrix.T @ scaled).toarray() if design.is_sparse else matrix.T @ scaled
     if intercept:
         moment[d, :d] = moment[:d, d] = np.asarray(scaled.sum(axis=0)).ravel()
-        moment[d, d] = design.n
-    moment /= design.n
+        moment[d, d] = n if weights is None else weights.sum()
+    moment /= n
     return moment
+
+
+def spectrum(moment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues and eigenvectors of Σ̂ (k, k), in its precision; rounding below zero is taken away."""
+    values, vectors = eigh(moment, check_finite=False)
+    return np.maximum(values, 0.0), np.asfortranarray(vectors)
 
 
 def row_space(design: Design) -> tuple[np.ndarray, np.ndarray]:

@@ -81,10 +81,15 @@ class ProblemConstants(ProblemFacts):
             lambda: constants.operator_norm(self.design, self.y, self.m, self.intercept, differences),
         )
 
-    def second_moment(self) -> np.ndarray:
+    def second_moment(self, samples: int | None = None) -> np.ndarray:
         """Return the second moment Σ̂ = XᵀX/n, with the column of ones of an intercept last.
 
         With sample weights it is XᵀΩX/n.
+
+        Parameters
+        ----------
+        samples
+            number of samples, drawn at random, that it is estimated from; ``None``: all.
 
         Returns
         -------
@@ -92,8 +97,24 @@ class ProblemConstants(ProblemFacts):
             Σ̂ (rows, rows), in the precision of the data.
         """
         return self._data.cached(
-            ("moment",), lambda: constants.second_moment(self.design, self.intercept, self.sample_weight)
+            ("moment", samples),
+            lambda: constants.second_moment(self.design, self.intercept, self.sample_weight, samples),
         )
+
+    def spectrum(self, samples: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return eigenvalues and eigenvectors of the second moment Σ̂ of some samples, see :meth:`second_moment`.
+
+        Parameters
+        ----------
+        samples
+            the number of samples, drawn at random where it is not that of all.
+
+        Returns
+        -------
+        tuple[np.ndarray, np.ndarray]
+            the eigenvalues (rows,), none below 0, and the eigenvectors (rows, rows), in the precision of the data.
+        """
+        return self._data.cached(("spectrum", samples), lambda: constants.spectrum(self.second_moment(samples)))
 
     def row_space(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the left singular vectors U of X and its singular values, those that are zero but for rounding apart.

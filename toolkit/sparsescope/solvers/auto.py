@@ -10,6 +10,8 @@
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
     features               says for it; from three (hinges that are not smooth), five (smooth hinges) or eight features
                            (other smooth losses) for each sample
+    smooth loss, ridge   → newton-cg; hinges with dense X only from twenty samples for each feature on. working-set goes
+                           on where its steps are cut short or its systems are badly conditioned
     hinges, ridge, many  → fista-ls, with ten features or more for each sample of sparse X: Newton steps on all of them
     features               hardly end
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
@@ -61,6 +63,12 @@ UNDERDETERMINED = 10
 # faster (measured for 100 to 2000 samples, 2 and 10 classes, and three sets of gene expressions): hinges that are not
 # smooth, smooth hinges, other smooth losses; and the most samples, for the eigenvectors of XXᵀ take n³.
 ROW_SPACE, MOST_SAMPLES = (3.0, 5.0, 8.0), 3000
+# Newton steps cut to less than a quarter, or products with the Hessian, after which damped steps and sweeps take over:
+# they cope with features and classes of very different sizes (measured on covertypes with and without an intercept).
+SHORT_STEPS, MOST_PRODUCTS = 3, 300
+# Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge (measured from 1
+# to 50; with sparse X they always did).
+HINGES_HOLD = 20
 LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where the systems are small
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
@@ -113,10 +121,8 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
     if _sums_entries(problem) and not _prefers_rows(problem):
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
-            return (
-                exact,
-                f"{loss} is smooth, and the penalty is a sum over single weights: Newton steps on single weights",
-            )
+            why = f"{loss} is smooth, and the penalty is a sum over single weights"
+            return exact, f"{why}: Newton steps on single weights"
     if problem.regulariser.weights is not None:
         return solvers.create("lhac"), (
             f"the penalty is a sum over single weights, and Hessians of {problem.m} scores would take too much memory: "
@@ -144,10 +150,12 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
             f"{loss} is smooth and {penalty} leaves most features unused: sweeps over the most violated of the "
             f"{problem.d} features, Newton steps on those in use"
         )
-    return solvers.create("working-set"), (
-        f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them, "
-        "with sweeps in between"
-    )
+    undamped = solvers.create("newton-cg")
+    holds = not problem.loss.hinges or problem.design.is_sparse or problem.n >= HINGES_HOLD * problem.d
+    why = f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them"
+    if holds and undamped.solves(problem) is None:
+        return undamped, f"{why} by conjugate gradients"
+    return solvers.create("working-set"), f"{why}, with sweeps in between"
 
 
 def _non_smooth(problem: Problem, anywhere: bool) -> tuple[Solver, str]:
@@ -168,8 +176,7 @@ def _non_smooth(problem: Problem, anywhere: bool) -> tuple[Solver, str]:
             return sparse, f"{loss} is not smooth and y holds label sets: {why}"
         if problem.d * problem.m >= MANY:
             return sparse, f"{loss} is not smooth, and W would have {problem.d} × {problem.m} entries: {why}"
-    exact = small_exact(problem)
-    if exact is not None:
+    if (exact := small_exact(problem)) is not None:
         return exact, (
             f"{loss} is not smooth and W is small: augmented Lagrangians by semismooth Newton steps, which "
             "reach high accuracy in tens of iterations"
@@ -327,13 +334,20 @@ class Auto(Solver):
             return None
         if state.chosen_at is None:
             state.chosen_at = state.iteration - 1
+        if isinstance(state.delegate, solvers["newton-cg"]):
+            if state.short < SHORT_STEPS and state.products < MOST_PRODUCTS:
+                return None
+            return solvers.create("working-set"), (
+                f"newton-cg did not end in {state.products} products with the Hessian and {state.iteration} steps, "
+                f"{state.short} of which the line search cut short: damped steps, with sweeps in between"
+            )
         done = state.iteration - state.chosen_at
         if not (done == LONG if problem.loss.smooth else _overdue(problem, state)):
             return _interior_points(problem, state, done)
         exact = solvers.create("ssnal")
         if exact == state.delegate or _is_underdetermined(problem) or exact.solves(problem) is not None:
             return None
-        if not (suits(problem) or is_small(problem)):
+        if small_exact(problem) is None:
             return (exact, _along_the_path(state, done)) if takes_interior_points(problem) else None
         return exact, (
             f"{state.delegate.name} did not end in {done} iterations, and the systems are small: semismooth "

@@ -1,0 +1,155 @@
+"""Newton–CG under a ridge: the optimum, its certificates and settings, and where `auto` takes it and gives it up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsescope as ss
+from sparsescope.inputs import slim
+from sparsescope.problems.certificate import Workspace, certify
+from sparsescope.registry import solvers
+from sparsescope.runs.stopping import Gap, Iterations
+from sparsescope.solvers import newton_cg
+
+
+def samples(n: int = 200, d: int = 12, m: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated features, and classes that they tell apart with errors."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[:, 1:] += 0.8 * X[:, :-1]
+    return X, (X @ rng.standard_normal((d, m)) + rng.gumbel(size=(n, m))).argmax(axis=1)
+
+
+def solved(problem: Any, solver: Any = "newton-cg", gap: float = 1e-10) -> tuple[float, np.ndarray]:
+    """F and W at a certified relative gap."""
+    run = ss.Run(problem, solver, stop=Gap(gap, of_null=0.0) | Iterations(500), certify_every=1)
+    last = list(run)[-1]
+    assert last.relative_gap <= gap, last.message
+    return last.objective, run.state.weights()
+
+
+@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge", "multitask-squared-hinge", "squared"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_optimum(loss: str, form: Any, intercept: bool) -> None:
+    X, y = samples()
+    X[np.abs(X) < 0.5] = 0.0
+    problem = ss.Problem(form(X), y, loss=loss, penalty="ridge", lam=0.02, intercept=intercept)
+    assert solved(problem)[0] == pytest.approx(ss.reference(problem).objective, rel=1e-9)
+
+
+def test_weights_of_samples_and_scale() -> None:
+    X, y = samples()
+    weights = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
+    problem = ss.Problem(
+        5.0 + 3.0 * X, y, loss="logistic", penalty="ridge", lam=0.1, intercept=True, standardize=True,
+        sample_weight=weights,
+    )  # fmt: skip
+    W, V = solved(problem, gap=1e-12)[1], solved(problem, "working-set", gap=1e-12)[1]
+    np.testing.assert_allclose(W, V, atol=1e-5 * np.abs(V).max())
+
+
+def test_the_precision_of_the_data_is_kept() -> None:
+    X, y = samples()
+    problem = ss.Problem(X.astype(np.float32), y, loss="logistic", penalty="ridge", lam=0.1, intercept=True)
+    assert solved(problem, gap=1e-5)[1].dtype == np.float32
+
+
+def test_its_certificates_are_those_of_the_point() -> None:
+    X, y = samples()
+    problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=0.02, intercept=True)
+    solver = solvers.create("newton-cg")
+    state = solver.init(problem)
+    for _ in range(4):
+        own, fresh = (
+            solver.certificate(problem, state, Workspace(problem)),
+            certify(problem, state.coef, problem.design.matmul(state.coef, np.empty_like(state.Z)), Workspace(problem)),
+        )
+        assert own.objective == pytest.approx(fresh.objective, rel=1e-12)
+        assert own.gap == pytest.approx(fresh.gap, rel=1e-6, abs=1e-13)
+        solver.step(problem, state)
+
+
+@pytest.mark.parametrize("kept", [0, 30])
+def test_without_or_with_part_of_the_covariance(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(newton_cg, "moment_samples", lambda problem: kept)
+    X, y = samples()
+    problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=0.02, intercept=True)
+    assert solved(problem)[0] == pytest.approx(ss.reference(problem).objective, rel=1e-9)
+
+
+def test_a_covariance_of_some_samples_is_close_to_that_of_all() -> None:
+    X, y = samples(4000, 6)
+    weights = np.random.default_rng(2).random(len(y)) + 0.5
+    problem = ss.Problem(X, y, penalty="ridge", intercept=True, sample_weight=weights)
+    whole, part = problem.second_moment(), problem.second_moment(2000)
+    np.testing.assert_allclose(part, whole, atol=0.15 * np.abs(whole).max())
+    assert not np.array_equal(part, whole)
+    values, vectors = problem.spectrum(problem.n)
+    np.testing.assert_allclose((vectors * values) @ vectors.T, whole, atol=1e-12 * np.abs(whole).max())
+
+
+def test_live_changes_of_loss_and_lam_keep_the_weights() -> None:
+    X, y = samples()
+    problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=0.1, intercept=True)
+    run = ss.Run(problem, "newton-cg", stop=Gap(1e-9, of_null=0.0) | Iterations(400))
+    steps = iter(run)
+    for _ in range(3):
+        before = next(steps).objective
+    run.change(lam=0.01)
+    assert next(steps).objective <= before, "weights are kept, and a smaller λ makes F smaller"
+    run.change(loss="multiclass-squared-hinge")
+    last = list(steps)[-1]
+    other = problem.with_(lam=0.01, loss="multiclass-squared-hinge")
+    assert last.objective == pytest.approx(ss.reference(other).objective, rel=1e-8)
+
+
+def test_what_it_does_not_solve_is_said() -> None:
+    X, y = samples()
+    for asked, named in (({"penalty": "l1/l2"}, "ridge"), ({"penalty": "ridge", "loss": "crammer-singer"}, "smooth")):
+        with pytest.raises(ValueError, match=named):
+            ss.solve(ss.Problem(X, y, **asked), "newton-cg")
+
+
+def test_auto_takes_it_and_leaves_it_where_it_does_not_end() -> None:
+    X, y = samples()
+    problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=1e-3, intercept=True)
+    auto = solvers.create("auto")
+    state = auto.init(problem)
+    assert state.delegate == solvers.create("newton-cg")
+    auto.step(problem, state)
+    assert auto.successor(problem, state) is None
+    state.short = 3
+    following, reason = auto.successor(problem, state)
+    assert following == solvers.create("working-set") and "3 of which" in reason
+    state.short, state.products = 0, 300
+    assert auto.successor(problem, state)[0] == solvers.create("working-set")
+
+
+def test_auto_and_hinges() -> None:
+    for d, form, name in (
+        (6, np.asarray, "newton-cg"),
+        (12, np.asarray, "working-set"),
+        (12, sp.csr_array, "newton-cg"),
+    ):
+        X, y = samples(d=d)
+        problem = ss.Problem(form(X), y, loss="multiclass-squared-hinge", penalty="ridge", lam=0.1)
+        assert solvers.create("auto").init(problem).delegate == solvers.create(name)
+
+
+@pytest.mark.parametrize("n", [1, 7, 300, 3000])
+@pytest.mark.parametrize("m", [2, 5, 12])
+def test_slim_products(n: int, m: int) -> None:
+    rng = np.random.default_rng(n + m)
+    X = np.asfortranarray(rng.standard_normal((n, 40)))
+    W, U = rng.standard_normal((40, m)), rng.standard_normal((n, m))
+    assert slim.suits(X, m) and not slim.suits(X, 1) and not slim.suits(X[:, :31], m)
+    Z, G = np.empty((n, m)), np.empty((40, m))
+    slim.times(X, W, Z)
+    slim.pulled(X, U, G)
+    np.testing.assert_allclose(Z, X @ W, atol=1e-12 * np.sqrt(40.0) * 4)
+    np.testing.assert_allclose(G, X.T @ U, atol=1e-12 * n)

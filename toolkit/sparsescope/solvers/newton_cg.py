@@ -1,0 +1,304 @@
+"""Newton–CG for a ridge: truncated Newton steps on all of W (Lin, Weng and Keerthi 2008), preconditioned.
+
+U_i ← ∇ℓ(z_i);  G ← XᵀU/n + λW
+repeat:
+    D ← solution of (∇²f(W) + λI) D = −G by conjugate gradients, preconditioned by M = cΣ̂ + λI:
+        c ← the mean of the diagonals of ∇²ℓ(z_i);  Σ̂ ← XᵀX/n of all samples or some, by its eigenvectors
+        (its diagonal where features are many); until the residual is η times the first one in the norm of M⁻¹, or the
+        gap that it would leave, ‖residual‖²/(2λ), is a share of the one at which the run will stop
+    α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨G, D⟩;   Z + αXD are the scores of a trial, XD is known from the products
+    W ← W + αD
+    η ← min(η₀, ‖G⁺‖/‖G‖)                               fewer products far from the optimum, a fast end
+F is λ-strongly convex under a ridge, so ‖G‖²/(2λ) is the gap of the dual point ∇ℓ(Z): the solver knows when to ask.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+
+from ..kernels.newton import hessian_rows, loss_derivatives, moved_loss
+from ..pauses import even_parts, pause
+from ..problems.base import Certificate
+from ..problems.certificate import Known, certify, is_double
+from ..problems.linear_algebra import inner
+from ..problems.prediction import Problem
+from ..registry import Column, field, solvers
+from .base import Solver, State, settings
+from .shared.armijo import backtrack
+from .shared.columns import STEP_COLUMNS
+
+MOST_TRIALS = 30
+SCORES = 200_000  # whose derivatives are taken between two pauses
+MOST_COLUMNS = 1000  # of a factored Σ̂
+PRODUCTS = 16.0  # products with X, and back, that making Σ̂ may cost
+CHEAP = 1e7  # multiplications that it may cost in any case
+LEAST_SAMPLES, MOST_SAMPLES = 3.0, 20.0  # for each feature, of a Σ̂ that is worth its factor
+LEAST_CURVATURE = 1e-8  # as a share of the largest that the loss can have
+FORCING = 0.3  # η₀
+WITHIN = 0.2  # share of the gap at which the run will stop that the residual of a Newton system may leave
+STRICTER = 0.3  # factor of that share after a certificate that it did not suffice for
+SHORT = 0.25  # a step below this share of the Newton step is counted: the quadratic model is far off
+ROUNDING = 4.0  # units of the last digit of λW within which a gradient is rounding
+FLAT = 1e-13  # pᵀHp/pᵀMp of a direction p that the objective does not bend along, but for rounding
+
+
+class Preconditioner:
+    """M = cΣ̂ + λI, the same for every class, by the eigenvectors of Σ̂, or with its diagonal in place of it.
+
+    The eigenvectors belong to the data: another λ or curvature costs nothing.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        samples = moment_samples(problem)
+        self.vectors: np.ndarray | None = None
+        if samples:
+            self.squares, self.vectors = problem.spectrum(samples)
+        else:
+            squares = problem.design.squared_norms[: problem.d] / problem.n
+            self.squares = np.append(squares, 1.0) if problem.intercept else squares
+        self.divisor = np.empty((problem.rows, 1), problem.dtype)
+
+    def __deepcopy__(self, memo: Any) -> Preconditioner:
+        twin = copy.copy(self)  # the eigenvectors never change
+        twin.divisor = self.divisor.copy()
+        return twin
+
+    def take(self, problem: Problem, A: np.ndarray) -> None:
+        """Take the curvature c, the mean of the diagonal A (n, m) of ∇²ℓ."""
+        least = LEAST_CURVATURE * problem.loss.curvature(problem.m)
+        self.divisor[:, 0] = max(float(A.mean(dtype=np.float64)), least) * self.squares + problem.lam
+
+    def solve(self, R: np.ndarray) -> np.ndarray:
+        """M⁻¹R (rows, m)."""
+        pause()
+        if self.vectors is None:
+            return np.asarray(R / self.divisor)
+        turned = self.vectors.T @ R
+        turned /= self.divisor
+        pause()
+        return np.asarray(self.vectors @ turned)
+
+
+def moment_samples(problem: Problem) -> int:
+    """The number of samples of a Σ̂ that costs no more than a few products with a full X; 0 if that is too few of them.
+
+    It does not depend on how X is stored.
+    """
+    n, d = problem.n, problem.rows
+    if d > MOST_COLUMNS:
+        return 0
+    samples = min(n, int(max(min(MOST_SAMPLES * d, PRODUCTS * 2.0 * problem.m * n / d), CHEAP / d**2)))
+    return samples if samples >= min(n, LEAST_SAMPLES * d) else 0
+
+
+class NewtonCGState(State):
+    """State: loss, U = ∇ℓ(Z) and G = ∇F at the point, M, and what the last step reports.
+
+    loss : the mean loss · A : diagonal of ∇²ℓ (n, m) · size, last_size : ‖G‖ here and at the point before
+    short : number of steps that the line search cut to less than a quarter · products : with the Hessian, so far
+    inner_steps : products with the Hessian in the last step
+    """
+
+    inner_steps = float("nan")
+
+    def __init__(self, problem: Problem, coef: np.ndarray) -> None:
+        super().__init__(problem, coef)
+        self.U, self.A, self.bent = np.empty_like(self.Z), np.empty_like(self.Z), np.empty(problem.n, dtype=np.bool_)
+        self.G = np.empty_like(coef)
+        self.everybody = np.arange(problem.n)
+        self.metric: Preconditioner | None = None
+        self.loss, self.size, self.last_size, self.strict = float("nan"), float("nan"), float("nan"), 1.0
+        self.begin(problem)
+
+    def begin(self, problem: Problem) -> None:
+        """Take the derivatives of another loss, or with another λ."""
+        self.loss = self.derivatives(problem, self.Z)
+        self.take_gradient(problem)
+        self.last_size = self.size
+        self.strict, self.ready = 1.0, None
+        self.short, self.products = 0, 0
+
+    def derivatives(self, problem: Problem, Z: np.ndarray) -> float:
+        """U, A and which samples are bent, of scores Z; returns the mean loss."""
+        (y, loss), total = problem.terms, 0.0
+        for first, last in even_parts(problem.n, problem.m, SCORES):
+            at = slice(first, last)
+            total += float(loss_derivatives(Z[at], y[at], loss, self.U[at], self.A[at], self.bent[at]))
+            pause()
+        return total / problem.n
+
+    def along(self, problem: Problem, E: np.ndarray, size: float) -> float:
+        """The mean loss at the scores Z + size·E."""
+        (y, loss), total = problem.terms, 0.0
+        for first, last in even_parts(problem.n, problem.m, SCORES):
+            total += moved_loss(self.Z[first:last], E[first:last], size, y[first:last], loss)
+            pause()
+        return total / problem.n
+
+    def take_gradient(self, problem: Problem) -> None:
+        """The gradient of F, of U and the weights."""
+        problem.design.rmatmul(self.U, self.G)
+        self.G *= problem.dtype.type(1.0 / problem.n)
+        self.G[: self.d] += problem.dtype.type(problem.lam) * self.coef[: self.d]
+        self.size = math.sqrt(inner(self.G, self.G))
+
+    def point(self, problem: Problem) -> tuple[float, float, int, int]:
+        """Return loss, Ω and non-zeros; the loss is that of the last step."""
+        return self.loss, *problem.regulariser.value(self.coef[: self.d])
+
+    def objective(self, problem: Problem) -> float:
+        """F of the point."""
+        W = self.coef[: self.d]
+        return self.loss + 0.5 * problem.lam * inner(W, W)
+
+    def preconditioner(self, problem: Problem) -> Preconditioner:
+        """M for the curvature of the losses at the point."""
+        if self.metric is None:
+            self.metric = Preconditioner(problem)
+        self.metric.take(problem, self.A)
+        return self.metric
+
+    def judge(self, problem: Problem) -> None:
+        """Judge whether a certificate is likely to show the gap in demand."""
+        goal = self.strict * self.aim * abs(self.objective(problem))
+        self.ready = bool(self.aim) and self.size**2 <= 2.0 * problem.lam * goal
+
+    def copy(self) -> Any:
+        return copy.deepcopy(self, {id(self.everybody): self.everybody})
+
+
+@settings
+class NewtonCG(Solver):
+    """Newton steps on all of W under a ridge, by preconditioned conjugate gradients (Lin et al. 2008).
+
+    A step costs two products with X, and two for each conjugate-gradient step. With at most a thousand features and
+    enough samples Σ̂ = XᵀX/n, of all samples or of some, preconditions them: O(n·d² + d³) operations, once for the data.
+    """
+
+    cg_steps: int = field(200, 1, 10_000, "conjugate-gradient steps in one Newton step, at most", log=True)
+
+    title = "Newton–CG"
+    menu_order = 135
+    remark = "For every smooth loss with `ridge` that has second derivatives; two products with X for each inner step."
+    doc = "Newton steps on all weights by conjugate gradients, preconditioned by the covariance of the features."
+    source = "Lin, Weng and Keerthi 2008; Dembo, Eisenstat and Steihaug 1982"
+    columns = (*STEP_COLUMNS, Column("inner_steps", "conjugate-gradient steps of this iteration", status="CG"))
+    takes_sample_weights = True
+    only_penalties = ("ridge",)
+    contract_settings = ({}, {"cg_steps": 1}, {"cg_steps": 5})
+
+    def refuses(self, problem: Problem) -> str | None:
+        reason = super().refuses(problem)
+        if reason is None and problem.penalty.entry_terms() != (0.0, 1.0):
+            reason = (
+                f"{self.name} needs the ridge penalty, whose curvature is the same everywhere; the "
+                f"{problem.penalty.title} penalty is not smooth, or absent. Choose ridge"
+            )
+        if reason is None and not hasattr(problem.loss, "hessian_product"):
+            reason = f"{self.name} needs second derivatives, and the {problem.loss.title} loss does not define them"
+        return reason
+
+    def start(self, problem: Problem, coef: np.ndarray) -> NewtonCGState:
+        return NewtonCGState(problem, coef)
+
+    def adapt(self, problem: Problem, state: NewtonCGState) -> None:
+        state.begin(problem)
+
+    def step(self, problem: Problem, state: NewtonCGState) -> None:
+        before, lam = state.objective(problem), problem.lam
+        if state.ready:  # and yet there was no stop
+            state.strict *= STRICTER
+        D, E = self._direction(problem, state, WITHIN * state.strict * state.aim * abs(before))
+        slope = inner(state.G, D)
+        step = D[: state.d]
+        along, square = inner(state.coef[: state.d], step), inner(step, step)
+        slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
+        loss, moved = state.loss, state.Z + E
+
+        def rise(size: float) -> float:
+            pause()
+            if size == 1.0:  # mostly the only trial: with the derivatives that are needed next
+                state.loss = state.derivatives(problem, moved)
+            else:
+                state.loss = state.along(problem, E, size)
+            return state.loss - loss + lam * (size * along + 0.5 * size**2 * square)
+
+        size, trials, taken = backtrack(rise, slope, slack, MOST_TRIALS if slope < 0.0 else 0)
+        state.last_size = state.size
+        if taken:
+            state.coef += problem.dtype.type(size) * D
+            if size == 1.0:
+                state.Z[:] = moved
+            else:
+                state.Z += problem.dtype.type(size) * E
+        if trials and size != 1.0:  # the derivatives are those of the first trial
+            state.loss = state.derivatives(problem, state.Z)
+        state.take_gradient(problem)
+        state.judge(problem)
+        state.short += taken and size < SHORT
+        state.ready = state.ready or not taken
+        state.step_size, state.trials = size if taken else 0.0, float(trials)
+        state.working_set = float(problem.rows)
+        state.passes += 2.0 + 2.0 * state.inner_steps
+        state.iteration += 1
+
+    def _direction(self, problem: Problem, state: NewtonCGState, goal: float) -> tuple[np.ndarray, np.ndarray]:
+        """D of the Newton system, and XD; ``goal``: gap that its residual may leave."""
+        n, d, lam, number = problem.n, state.d, problem.lam, problem.dtype.type
+        metric = state.preconditioner(problem)
+        R = -state.G
+        # A loss of differences of scores does not see all intercepts move alike: what rounding leaves there has no
+        # curvature to stand against.
+        level = problem.intercept and problem.loss.difference_curvature is not None
+        if level:
+            R[d] -= R[d].mean()
+        M = metric.solve(R)
+        P, D, E = M.copy(), np.zeros_like(R), np.zeros_like(state.Z)
+        Q, S, T = np.empty_like(R), np.empty_like(state.Z), np.empty_like(state.Z)
+        first = rho = inner(R, M)
+        forcing = min(FORCING, state.size / state.last_size)
+        eps, W = float(np.finfo(problem.dtype).eps), state.coef[:d]
+        wanted = state.size > ROUNDING * eps * lam * math.sqrt(inner(W, W))  # else G is what XᵀU/n and λW leave
+        steps = 0
+        while wanted and steps < self.cg_steps and rho > 0.0:
+            problem.design.matmul(P, S)
+            T[:] = S
+            for start, stop in even_parts(n, problem.m, SCORES):
+                hessian_rows(state.everybody[start:stop], state.Z, state.U, *problem.terms, 1.0, T[start:stop])
+                pause()
+            problem.design.rmatmul(T, Q)
+            Q *= number(1.0 / n)
+            Q[:d] += number(lam) * P[:d]
+            if level:
+                Q[d] -= Q[d].mean()
+            steps += 1
+            curve = inner(P, Q)
+            if curve <= FLAT * rho:
+                break
+            alpha = number(rho / curve)
+            D += alpha * P
+            E += alpha * S
+            pause()
+            R -= alpha * Q
+            M = metric.solve(R)
+            old, rho = rho, inner(R, M)
+            if rho <= forcing**2 * first or inner(R, R) <= 2.0 * lam * goal:
+                break
+            P *= number(rho / old)
+            P += M
+        state.inner_steps = float(steps)
+        state.products += steps
+        return D, E
+
+    def certificate(self, problem: Problem, state: NewtonCGState, work: Any) -> Certificate:
+        if not is_double(problem):
+            return super().certificate(problem, state, work)
+        pulled = state.G[: state.d] - problem.lam * state.coef[: state.d]
+        return certify(problem, state.coef, state.Z, work, known=Known(state.loss, state.U, pulled, 1.0))
+
+
+solvers.add("newton-cg", NewtonCG)
