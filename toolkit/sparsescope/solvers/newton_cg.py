@@ -229,7 +229,8 @@ class NewtonCG(Solver):
 
         size, trials, taken = backtrack(rise, slope, slack, MOST_TRIALS if slope < 0.0 else 0)
         state.last_size = state.size
-        if taken:
+        if taken:  # else they stay those of the last step
+            state.step_size, state.trials = size, float(trials)
             state.coef += problem.dtype.type(size) * D
             if size == 1.0:
                 state.Z[:] = moved
@@ -241,7 +242,6 @@ class NewtonCG(Solver):
         state.judge(problem)
         state.short += taken and size < SHORT
         state.ready = state.ready or not taken
-        state.step_size, state.trials = size if taken else 0.0, float(trials)
         state.working_set = float(problem.rows)
         state.passes += 2.0 + 2.0 * state.inner_steps
         state.iteration += 1
