@@ -229,8 +229,9 @@ class NewtonCG(Solver):
 
         size, trials, taken = backtrack(rise, slope, slack, MOST_TRIALS if slope < 0.0 else 0)
         state.last_size = state.size
-        if taken:  # else they stay those of the last step
-            state.step_size, state.trials = size, float(trials)
+        state.trials = float(trials) if taken else float("nan")
+        if taken:  # else the step size stays that of the last step
+            state.step_size = size
             state.coef += problem.dtype.type(size) * D
             if size == 1.0:
                 state.Z[:] = moved
