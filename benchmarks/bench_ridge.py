@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
 import sparsescope as ss
+from sparsescope.registry import solvers
 from sparsescope.runs.run import warm_up
 
 NAME = "ridge"
@@ -105,7 +106,7 @@ def measure(name: str, C: float, repeats: int) -> list[dict[str, Any]]:
     X, y = CASES[name]()
     settings = {"loss": "logistic", "penalty": "ridge", "lam": 1.0 / (C * X.shape[0])}
     problem = ss.Problem(X, y, **settings)
-    warm_up(problem, "auto")
+    warm_up(problem, solvers.create("auto"))
     best = ss.reference(problem, tol=EXACT).objective
     peers = theirs(problem, X, y, best)
     rows = []
