@@ -12,6 +12,10 @@ PART = 4_000_000  # products of numbers after which a sparse product pauses: one
 # Columns whose gradient rows are held at once when a sparse product is streamed: at least so many, and with few classes
 # as many as give so many numbers, unless their product would pause too late.
 BLOCK, STREAMED = 512, 16_384
+# Classes up to which a product with a column runs over its entries for two or four of them at a time: a loop over few
+# classes within that over the entries costs more than it does.
+FEW_ADDED, FEW_PULLED = 3, 7
+NOT_LISTED = np.empty(0, dtype=np.int64)
 
 
 def streamed(design: Any, m: int) -> int:
@@ -74,10 +78,39 @@ def add_column(columns, j, w, Z):  # type: ignore[no-untyped-def]
             z[k] += x * w[k]
 
 
+@helper
+def few_matmul(columns, rows, first, last, W, Z):  # type: ignore[no-untyped-def]
+    """Z += the columns first…last of X, or of those listed in ``rows``, times their rows of W, where W has few columns.
+
+    The loop over columns is in here, and no row of W is made an array: either costs as much as some ten entries. Two
+    weights at a time are held while the entries pass.
+    """
+    m = W.shape[1]
+    for position in range(first, last):
+        j = rows[position] if rows.size else position
+        k = 0
+        while k + 2 <= m:
+            a, b = W[j, k], W[j, k + 1]
+            if a != 0.0 or b != 0.0:
+                for p in range(columns.start(j), columns.stop(j)):
+                    x = columns.entry(p, j)
+                    i = columns.row(p, j)
+                    Z[i, k] += x * a
+                    Z[i, k + 1] += x * b
+            k += 2
+        if k < m and W[j, k] != 0.0:
+            a = W[j, k]
+            for p in range(columns.start(j), columns.stop(j)):
+                Z[columns.row(p, j), k] += columns.entry(p, j) * a
+
+
 @kernel
 def columns_matmul(columns, W, first, last, Z):
     """Z += the columns first…last of X times these rows of W: Z (n, m), W (d, m). Skips zero rows of W, so the cost
     follows the support."""
+    if W.shape[1] <= FEW_ADDED:
+        few_matmul(columns, NOT_LISTED, first, last, W, Z)
+        return
     for j in range(first, last):
         used = False
         for k in range(W.shape[1]):
@@ -89,6 +122,9 @@ def columns_matmul(columns, W, first, last, Z):
 @kernel
 def listed_matmul(columns, rows, W, Z):
     """Z += Σ x_j W_j over the listed rows j only: X W if all others are zero. Nothing else of W is read."""
+    if W.shape[1] <= FEW_ADDED and rows.size > 0:
+        few_matmul(columns, rows, 0, rows.size, W, Z)
+        return
     for position in range(rows.size):
         add_column(columns, rows[position], W[rows[position]], Z)
 
@@ -115,15 +151,56 @@ def pull_column(columns, j, U, g):  # type: ignore[no-untyped-def]
             g[k] += a * u[k]
 
 
+@helper
+def few_rmatmul(columns, rows, start, stop, U, G):  # type: ignore[no-untyped-def]
+    """G = rows start…stop of XᵀU, or those listed in ``rows``, where U has few columns; see :func:`few_matmul`.
+
+    Up to four sums at a time are held while the entries pass.
+    """
+    m = U.shape[1]
+    for position in range(start, stop):
+        j = rows[position] if rows.size else position
+        q = position - start
+        k = 0
+        while k + 4 <= m:
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for p in range(columns.start(j), columns.stop(j)):
+                x = columns.entry(p, j)
+                i = columns.row(p, j)
+                a += x * U[i, k]
+                b += x * U[i, k + 1]
+                c += x * U[i, k + 2]
+                d += x * U[i, k + 3]
+            G[q, k], G[q, k + 1], G[q, k + 2], G[q, k + 3] = a, b, c, d
+            k += 4
+        while k + 2 <= m:
+            a, b = 0.0, 0.0
+            for p in range(columns.start(j), columns.stop(j)):
+                x = columns.entry(p, j)
+                i = columns.row(p, j)
+                a += x * U[i, k]
+                b += x * U[i, k + 1]
+            G[q, k], G[q, k + 1] = a, b
+            k += 2
+        if k < m:
+            a = 0.0
+            for p in range(columns.start(j), columns.stop(j)):
+                a += columns.entry(p, j) * U[columns.row(p, j), k]
+            G[q, k] = a
+
+
 @kernel
 def columns_rmatmul(columns, U, start, stop, G):
     """G[:stop−start] = rows start…stop of XᵀU: U (n, m), G at least (stop−start, m)."""
-    if U.shape[1] == 1:  # no loop over classes within that over the entries
+    if U.shape[1] == 1:  # no loop over classes at all
         for j in range(start, stop):
             total = 0.0
             for p in range(columns.start(j), columns.stop(j)):
                 total += columns.entry(p, j) * U[columns.row(p, j), 0]
             G[j - start, 0] = total
+        return
+    if U.shape[1] <= FEW_PULLED:
+        few_rmatmul(columns, NOT_LISTED, start, stop, U, G)
         return
     for j in range(start, stop):
         pull_column(columns, j, U, G[j - start])
@@ -146,6 +223,9 @@ def chosen_matmul(columns, rows, V, E):
 @kernel
 def chosen_rmatmul(columns, rows, U, G):
     """G_q = X_{rows[q]}ᵀU: U (n, m), G (≥ rows.size, m)."""
+    if U.shape[1] <= FEW_PULLED and rows.size > 0:
+        few_rmatmul(columns, rows, 0, rows.size, U, G)
+        return
     for q in range(rows.size):
         pull_column(columns, rows[q], U, G[q])
 
