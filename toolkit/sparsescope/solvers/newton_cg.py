@@ -42,6 +42,7 @@ FORCING = 0.3  # η₀
 WITHIN = 0.2  # share of the gap at which the run will stop that the residual of a Newton system may leave
 STRICTER = 0.3  # factor of that share after a certificate that it did not suffice for
 SHORT = 0.25  # a step below this share of the Newton step is counted: the quadratic model is far off
+SOLVED = 1e-13  # relative gap below which the steps say nothing about the problem
 ROUNDING = 4.0  # units of the last digit of λW within which a gradient is rounding
 FLAT = 1e-13  # pᵀHp/pᵀMp of a direction p that the objective does not bend along, but for rounding
 
@@ -99,7 +100,8 @@ class NewtonCGState(State):
     """State: loss, U = ∇ℓ(Z) and G = ∇F at the point, M, and what the last step reports.
 
     loss : the mean loss · A : diagonal of ∇²ℓ (n, m) · size, last_size : ‖G‖ here and at the point before
-    short : number of steps that the line search cut to less than a quarter · products : with the Hessian, so far
+    short : number of steps that the line search cut to less than a quarter · products : with the Hessian, so far; both
+    only before the optimum is reached
     inner_steps : products with the Hessian in the last step
     """
 
@@ -241,7 +243,9 @@ class NewtonCG(Solver):
             state.loss = state.derivatives(problem, state.Z)
         state.take_gradient(problem)
         state.judge(problem)
-        state.short += taken and size < SHORT
+        if state.last_size**2 > 2.0 * lam * SOLVED * abs(before):  # else rounding cuts steps short
+            state.short += taken and size < SHORT
+            state.products += int(state.inner_steps)
         state.ready = state.ready or not taken
         state.working_set = float(problem.rows)
         state.passes += 2.0 + 2.0 * state.inner_steps
@@ -253,11 +257,15 @@ class NewtonCG(Solver):
         metric = state.preconditioner(problem)
         R = -state.G
         # A loss of differences of scores does not see all intercepts move alike: what rounding leaves there has no
-        # curvature to stand against.
-        level = problem.intercept and problem.loss.difference_curvature is not None
-        if level:
-            R[d] -= R[d].mean()
-        M = metric.solve(R)
+        # curvature to stand against, and the steps keep out of that direction.
+        level = problem.intercept and problem.loss.of_differences
+
+        def levelled(V: np.ndarray) -> np.ndarray:
+            if level:
+                V[d] -= V[d].mean()
+            return V
+
+        M = levelled(metric.solve(levelled(R)))
         P, D, E = M.copy(), np.zeros_like(R), np.zeros_like(state.Z)
         Q, S, T = np.empty_like(R), np.empty_like(state.Z), np.empty_like(state.Z)
         first = rho = inner(R, M)
@@ -274,8 +282,7 @@ class NewtonCG(Solver):
             problem.design.rmatmul(T, Q)
             Q *= number(1.0 / n)
             Q[:d] += number(lam) * P[:d]
-            if level:
-                Q[d] -= Q[d].mean()
+            levelled(Q)
             steps += 1
             curve = inner(P, Q)
             if curve <= FLAT * rho:
@@ -285,14 +292,13 @@ class NewtonCG(Solver):
             E += alpha * S
             pause()
             R -= alpha * Q
-            M = metric.solve(R)
+            M = levelled(metric.solve(R))
             old, rho = rho, inner(R, M)
             if rho <= forcing**2 * first or inner(R, R) <= 2.0 * lam * goal:
                 break
             P *= number(rho / old)
             P += M
         state.inner_steps = float(steps)
-        state.products += steps
         return D, E
 
     def certificate(self, problem: Problem, state: NewtonCGState, work: Any) -> Certificate:
