@@ -33,10 +33,10 @@ from .shared.columns import STEP_COLUMNS
 
 MOST_TRIALS = 30
 SCORES = 200_000  # whose derivatives are taken between two pauses
-MOST_COLUMNS = 1000  # of a factored Σ̂
+MOST_COLUMNS = 1000  # of a Σ̂ whose eigenvectors are made
 PRODUCTS = 16.0  # products with X, and back, that making Σ̂ may cost
 CHEAP = 1e7  # multiplications that it may cost in any case
-LEAST_SAMPLES, MOST_SAMPLES = 3.0, 20.0  # for each feature, of a Σ̂ that is worth its factor
+LEAST_SAMPLES, MOST_SAMPLES = 3.0, 20.0  # for each feature, of a Σ̂ that is worth its eigenvectors
 LEAST_CURVATURE = 1e-8  # as a share of the largest that the loss can have
 FORCING = 0.3  # η₀
 WITHIN = 0.2  # share of the gap at which the run will stop that the residual of a Newton system may leave
@@ -133,7 +133,7 @@ class NewtonCGState(State):
             pause()
         return total / problem.n
 
-    def along(self, problem: Problem, E: np.ndarray, size: float) -> float:
+    def loss_along(self, problem: Problem, E: np.ndarray, size: float) -> float:
         """The mean loss at the scores Z + size·E."""
         (y, loss), total = problem.terms, 0.0
         for first, last in even_parts(problem.n, problem.m, SCORES):
@@ -226,7 +226,7 @@ class NewtonCG(Solver):
             if size == 1.0:  # mostly the only trial: with the derivatives that are needed next
                 state.loss = state.derivatives(problem, moved)
             else:
-                state.loss = state.along(problem, E, size)
+                state.loss = state.loss_along(problem, E, size)
             return state.loss - loss + lam * (size * along + 0.5 * size**2 * square)
 
         size, trials, taken = backtrack(rise, slope, slack, MOST_TRIALS if slope < 0.0 else 0)
@@ -300,6 +300,12 @@ class NewtonCG(Solver):
             P += M
         state.inner_steps = float(steps)
         return D, E
+
+    def precompile(self, tiny: Problem, problem: Problem) -> State:
+        state = super().precompile(tiny, problem)
+        assert isinstance(state, NewtonCGState)
+        state.loss_along(tiny, np.zeros_like(state.Z), 0.5)  # the tiny problem's first step may need no second trial
+        return state
 
     def certificate(self, problem: Problem, state: NewtonCGState, work: Any) -> Certificate:
         if not is_double(problem):
