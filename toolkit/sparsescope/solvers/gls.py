@@ -92,11 +92,8 @@ class GLS(Solver):
         reason = super().refuses(problem)
         if reason is not None:
             return reason
-        if problem.penalty.entry_terms() != (0.0, 1.0):
-            return (
-                f"{self.name} needs the ridge penalty, whose curvature is the same everywhere; the "
-                f"{problem.penalty.title} penalty is not smooth, or absent. Choose ridge"
-            )
+        if (reason := self.refuses_all_but_ridge(problem)) is not None:
+            return reason
         if (reason := too_large(self.name, problem)) is not None:
             return reason
         if (fault := problem.loss.validate(problem.m)) is not None:

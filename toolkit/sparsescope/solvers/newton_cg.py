@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.newton import hessian_rows, loss_derivatives, moved_loss
+from ..kernels.newton import hessian_rows, moved_loss
 from ..pauses import even_parts, pause
 from ..problems.base import Certificate
 from ..problems.certificate import Known, certify, is_double
@@ -30,9 +30,9 @@ from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.armijo import backtrack
 from .shared.columns import STEP_COLUMNS
+from .shared.newton import SCORES, take_derivatives
 
 MOST_TRIALS = 30
-SCORES = 200_000  # whose derivatives are taken between two pauses
 MOST_COLUMNS = 1000  # of a Σ̂ whose eigenvectors are made
 PRODUCTS = 16.0  # products with X, and back, that making Σ̂ may cost
 CHEAP = 1e7  # multiplications that it may cost in any case
@@ -126,12 +126,7 @@ class NewtonCGState(State):
 
     def derivatives(self, problem: Problem, Z: np.ndarray) -> float:
         """U, A and which samples are bent, of scores Z; returns the mean loss."""
-        (y, loss), total = problem.terms, 0.0
-        for first, last in even_parts(problem.n, problem.m, SCORES):
-            at = slice(first, last)
-            total += float(loss_derivatives(Z[at], y[at], loss, self.U[at], self.A[at], self.bent[at]))
-            pause()
-        return total / problem.n
+        return take_derivatives(problem, Z, self.U, self.A, self.bent) / problem.n
 
     def loss_along(self, problem: Problem, E: np.ndarray, size: float) -> float:
         """The mean loss at the scores Z + size·E."""
@@ -195,11 +190,8 @@ class NewtonCG(Solver):
 
     def refuses(self, problem: Problem) -> str | None:
         reason = super().refuses(problem)
-        if reason is None and problem.penalty.entry_terms() != (0.0, 1.0):
-            reason = (
-                f"{self.name} needs the ridge penalty, whose curvature is the same everywhere; the "
-                f"{problem.penalty.title} penalty is not smooth, or absent. Choose ridge"
-            )
+        if reason is None:
+            reason = self.refuses_all_but_ridge(problem)
         if reason is None and not hasattr(problem.loss, "hessian_product"):
             reason = f"{self.name} needs second derivatives, and the {problem.loss.title} loss does not define them"
         return reason

@@ -61,6 +61,16 @@ def able(problem: Problem) -> bool:
     return hasattr(problem.loss, "hessian_product") and has_derivatives(problem)
 
 
+def take_derivatives(problem: Problem, Z: np.ndarray, U: np.ndarray, A: np.ndarray, bent: np.ndarray) -> float:
+    """U = ∇ℓ, A = diag ∇²ℓ and which samples are bent, of scores Z; returns Σ_i ℓ. Z, U, A (n, m), bent (n,)."""
+    (y, loss), total = problem.terms, 0.0
+    for first, last in even_parts(problem.n, problem.m, SCORES):
+        at = slice(first, last)
+        total += float(loss_derivatives(Z[at], y[at], loss, U[at], A[at], bent[at]))
+        pause()
+    return total
+
+
 class Support:
     """The rows of W in use with their columns of data, as a block or by samples (CSR).
 
@@ -263,12 +273,7 @@ class Newton:
 
     def _take_derivatives(self, problem: Problem, Z: np.ndarray) -> float:
         """U, A and which samples are bent, of scores Z; returns Σ_i ℓ."""
-        (y, loss), total = problem.terms, 0.0
-        for first, last in even_parts(problem.n, problem.m, SCORES):
-            at = slice(first, last)
-            total += float(loss_derivatives(Z[at], y[at], loss, self.U[at], self.A[at], self.bent[at]))
-            pause()
-        return total
+        return take_derivatives(problem, Z, self.U, self.A, self.bent)
 
     def _trust(self, taken: bool, size: float, agreement: float, products: int) -> None:
         """Set damping and CG steps by how well the quadratic model (which promised ½|⟨g, D⟩|) agreed with F."""

@@ -101,6 +101,26 @@ class SolverScope:
             )
         return self.refuses_blocks(problem)
 
+    def refuses_all_but_ridge(self, problem: Problem) -> str | None:
+        """Return why the solver cannot handle the penalty, if that is not ½‖W‖².
+
+        Parameters
+        ----------
+        problem
+            the problem.
+
+        Returns
+        -------
+        str | None
+            one sentence, or ``None`` if it can.
+        """
+        if problem.penalty.entry_terms() == (0.0, 1.0):
+            return None
+        return (
+            f"{self.name} needs the ridge penalty, whose curvature is the same everywhere; the "
+            f"{problem.penalty.title} penalty is not smooth, or absent. Choose ridge"
+        )
+
     def refuses_blocks(self, problem: Problem) -> str | None:
         """Return why the solver cannot handle the penalty's blocks or weights of single entries.
 
