@@ -528,7 +528,7 @@ def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following:
     assert following in SPARSE or far == (" starts from " in run.notice), run.notice
     if far:
         assert run.observe().objective <= best / BETTER
-    elif following not in SPARSE:
+    elif not run.state.sparse:
         np.testing.assert_array_equal(run.state.dense(problem), coef)
     elif name in SPARSE:  # from a dual point, of which the weights are made anew; for other solvers see its own tests
         np.testing.assert_allclose(run.state.dense(problem), coef, atol=1e-13)

@@ -14,8 +14,8 @@ from helpers import digits, iris, objective, text
 from sparsescope.kernels.dual_coordinates import sweep_all
 from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap, Iterations
-from sparsescope.solvers import auto
 from sparsescope.solvers.dual_cd import DualCD, DualState
+from sparsescope.solvers.shared import hand_over
 from sparsescope.solvers.shared.dual_face import Face, descend
 
 RIDGE = ss.penalties.Ridge()
@@ -184,7 +184,7 @@ def test_the_dual_point_goes_with_a_switch_of_solver(out_of: str, into: str, wei
 
 
 def test_auto_hands_few_weights_on_where_sweeps_are_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "LEAST_WORK", 0.0)
+    monkeypatch.setattr(hand_over, "LEAST_WORK", 0.0)
     X, y = iris()
     problem = ss.Problem(X, y, loss="crammer-singer", penalty="ridge", lam=1e-6)
     run = ss.Run(problem, "auto", stop=Gap(1e-6) | Iterations(5000))

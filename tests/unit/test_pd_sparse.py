@@ -16,7 +16,7 @@ from sparsescope.problems import measuring
 from sparsescope.problems.metrics import set_measures
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.pd_sparse import PDSparse, paper_scaling
-from sparsescope.solvers.shared import sparse_state
+from sparsescope.solvers.shared import hand_over, sparse_state
 
 NET = ss.penalties.ElasticNet(rho=0.3)
 LOSSES = ("crammer-singer", "separation-ranking")
@@ -383,12 +383,17 @@ def test_the_post_solve_is_the_ridge_problem_on_the_support_and_the_active_label
         solver.post_solve(problem, state, 0)
 
 
-def test_auto_takes_it_where_it_fits_and_hands_the_dual_point_on() -> None:
+def test_auto_takes_it_where_it_fits_and_hands_the_dual_point_on(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = problem_on("tags", "separation-ranking")
+    monkeypatch.setattr(hand_over, "SPARSE_WORK", (np.inf, 0.0))
     found = ss.solve(sets, "auto", tol=1e-6, max_iter=2000, record=False)
     assert found.converged and found.reason.startswith("pd-sparse: ") and sp.issparse(found.W)
-    classes = problem_on("digits", form="dense")
-    assert ss.solve(classes, "auto", max_iter=1, record=False).reason.startswith("ssnal: "), "W is small"
+    monkeypatch.setattr(hand_over, "SPARSE_WORK", (0.0, 0.0))
+    for problem in (sets, problem_on("digits", form="dense")):  # W is small
+        run = ss.Run(problem, "auto", stop=Gap(1e-6) | Iterations(2000))
+        reasons = [run.reason for _ in run]
+        assert "certified" in run.message and reasons[0].startswith("pd-sparse: ")
+        assert reasons[-1].startswith("ssnal: pd-sparse did not end in")
     given = ss.solve(sets, "auto", max_iter=2, W=np.full((40, 5), 0.1), record=False)
     assert given.reason.startswith("ssnal: "), "pd-sparse cannot begin at given weights"
     run = ss.Run(sets, "auto", stop=Gap(1e-5) | Iterations(2000))

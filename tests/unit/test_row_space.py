@@ -147,6 +147,18 @@ def test_auto_takes_it_for_many_features(loss: str, d: int, wanted: str) -> None
     assert dense[0].name != "row-space"
 
 
+def test_solvers_with_sparse_weights_are_not_chosen_for_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ss.solvers.auto, "MANY", 10)
+    X, y = genes(30, 120)
+    problem = ss.Problem(X, y, loss="separation-ranking", penalty="ridge", lam=0.1)
+    assert ss.solvers.auto.choose(problem)[0].name == "row-space"
+    run = ss.Run(problem, "row-space", stop=Gap(1e-6) | Iterations(500))
+    list(run)
+    run.change(problem=problem.with_lam(0.05))
+    list(run)
+    assert "certified" in run.message and not run.state.sparse
+
+
 def test_other_penalties_are_refused_with_the_reason() -> None:
     X, y = genes()
     for penalty in ("l1/l2", "elastic-net"):

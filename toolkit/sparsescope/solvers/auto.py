@@ -20,9 +20,10 @@
     over blocks            the blocks in use (benchmarks/bench_reach.py)
     crammer-singer,      → dual-cd, if dual rows and W fit into memory: of our own the fastest on seven of the eight
     ridge                  stored problems (benchmarks/bench_crammer_singer.py); ssnal is on one, of 216 weights
-    crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W would have many entries or
-    separation-ranking     y holds label sets: it keeps few labels a sample and few weights a feature
-    these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations
+    crammer-singer and   → pd-sparse with elastic net or ridge and without intercept, where W has many entries (it keeps
+    separation-ranking     few of them, and few labels a sample), y holds label sets or W is small
+    these, few weights   → ssnal, augmented Lagrangians by semismooth Newton steps: high accuracy in tens of iterations;
+                           where pd-sparse fits, only after a third of the work that ssnal needs
     dual-cd, few weights → ssnal goes on from its dual point after as much work as it needs itself
     or few samples
     smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
@@ -39,7 +40,7 @@ A live change of loss or penalty chooses again; the weights are kept, or the dua
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,7 +48,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
-from .shared.interior_point import factoring
+from .shared.hand_over import overdue
 from .shared.interior_point import suits as takes_interior_points
 from .shared.newton import able
 from .shared.proximal_point import suits
@@ -70,12 +71,6 @@ SHORT_STEPS, MOST_PRODUCTS = 3, 300
 # to 50; with sparse X they always did).
 HINGES_HOLD = 20
 LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where the systems are small
-# Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
-# as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
-DUAL_WORK, LEAST_WORK = 0.5, 5e6
-# The same where interior points take over: for each multiplication of a factorisation, and for what they do besides.
-# Ten to fifteen steps cost about that (measured on problems of 40 to 150 samples of benchmarks/bench_reach.py).
-FACTOR_WORK, STEP_WORK = 1.5, 2e7
 # Scores from which on sweeps over rows of words beat Newton steps on entries, and the least share of a ridge with which
 # they do (measured with 3 to 20 classes of pydocs and 20 newsgroups, and with the shares 0.1 and 0.5).
 MANY_SCORES, LEAST_RIDGE = 16, 0.1
@@ -176,6 +171,8 @@ def _non_smooth(problem: Problem, anywhere: bool) -> tuple[Solver, str]:
             return sparse, f"{loss} is not smooth and y holds label sets: {why}"
         if problem.d * problem.m >= MANY:
             return sparse, f"{loss} is not smooth, and W would have {problem.d} × {problem.m} entries: {why}"
+        if is_small(problem):
+            return sparse, f"{loss} is not smooth: {why}, until semismooth Newton steps pay"
     if (exact := small_exact(problem)) is not None:
         return exact, (
             f"{loss} is not smooth and W is small: augmented Lagrangians by semismooth Newton steps, which "
@@ -208,15 +205,6 @@ def small_exact(problem: Problem) -> Solver | None:
     exact = solvers.create("ssnal")
     few = suits(problem) or is_small(problem)
     return exact if few and exact.solves(problem) is None else None
-
-
-def _overdue(problem: Problem, state: Any) -> bool:
-    """Return whether dual-cd has done as much work as ssnal would need in all."""
-    if not isinstance(state.delegate, solvers["dual-cd"]):
-        return False
-    if is_small(problem):
-        return bool(state.work > LEAST_WORK + DUAL_WORK * problem.n * float(problem.d * problem.m) ** 2)
-    return takes_interior_points(problem) and bool(state.work > STEP_WORK + FACTOR_WORK * factoring(problem))
 
 
 def _interior_points(problem: Problem, state: Any, done: int) -> tuple[Solver, str] | None:
@@ -293,20 +281,21 @@ class Auto(Solver):
     doc = "Chooses a solver for the problem and gives the reason."
     source = "this project"
     takes_sample_weights = takes_feature_weights = takes_partitions = True
+    anywhere: ClassVar[bool] = False  # whether only solvers with dense weights, which can begin anywhere, are chosen
 
     def refuses(self, problem: Problem) -> str | None:
         try:
-            solver, _ = choose(problem)
+            solver, _ = choose(problem, self.anywhere)
         except ValueError as error:
             return str(error)
         return solver.solves(problem)
 
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
-        solver, reason = choose(problem, anywhere=W is not None)
+        solver, reason = choose(problem, self.anywhere or W is not None)
         return self.mark(solver.init(problem, W, b), solver, reason)
 
     def warm_start_from(self, problem: Problem, state: State) -> State:
-        solver, reason = choose(problem)
+        solver, reason = choose(problem, self.anywhere)
         return self.mark(solver.warm_start_from(problem, state), solver, reason)
 
     def mark(self, state: State, solver: Solver, reason: str) -> State:
@@ -342,7 +331,7 @@ class Auto(Solver):
                 f"{state.short} of which the line search cut short: damped steps, with sweeps in between"
             )
         done = state.iteration - state.chosen_at
-        if not (done == LONG if problem.loss.smooth else _overdue(problem, state)):
+        if not (done == LONG if problem.loss.smooth else overdue(problem, state, done)):
             return _interior_points(problem, state, done)
         exact = solvers.create("ssnal")
         if exact == state.delegate or _is_underdetermined(problem) or exact.solves(problem) is not None:
@@ -361,7 +350,7 @@ class Auto(Solver):
         yield from state.delegate.step_in_parts(problem, state, rows)
 
     def adapt(self, problem: Problem, state: Any) -> State | None:
-        solver, reason = choose(problem)
+        solver, reason = choose(problem, self.anywhere)
         if solver != state.delegate:
             return self.mark(solver.warm_start_from(problem, state), solver, reason)
         adapted = solver.adapt(problem, state)
@@ -382,17 +371,17 @@ class Auto(Solver):
         return bool(state.delegate.conclude(problem, state))
 
     def value(self, problem: Problem, loss: float, penalty: float) -> float:
-        return choose(problem)[0].value(problem, loss, penalty)
+        return choose(problem, self.anywhere)[0].value(problem, loss, penalty)
 
     def target(self, problem: Problem) -> tuple[Any, ...]:
-        return choose(problem)[0].target(problem)
+        return choose(problem, self.anywhere)[0].target(problem)
 
     def variant(self, problem: Problem) -> Any:
-        solver, _ = choose(problem)
+        solver, _ = choose(problem, self.anywhere)
         return solver.name, solver.variant(problem)
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
-        solver, reason = choose(problem)
+        solver, reason = choose(problem, self.anywhere)
         return self.mark(solver.precompile(tiny, problem), solver, reason)
 
 

@@ -97,6 +97,7 @@ class PDSparse(PDSparseSearches):
             if not pacing.has_paid(state.gains[order].sum(), work(state) - before, first):
                 break
         total = work(state)
+        state.work += total
         state.search_share = searched / total if total > 0.0 else 0.0
         state.search_seconds += between - began
         state.update_seconds += time.thread_time() - between

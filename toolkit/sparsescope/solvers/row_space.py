@@ -49,6 +49,8 @@ class InnerAuto(Auto):
     cut short by one hinge after the other, and gradient steps, which cost little, go on.
     """
 
+    anywhere = True  # V is dense
+
     def successor(self, problem: Any, state: Any) -> tuple[Solver, str] | None:
         if not (problem.loss.smooth and problem.loss.hinges):
             return super().successor(problem, state)

@@ -38,7 +38,7 @@ class PDSparseState(State):
     indptr, targets, alpha : the labels of each sample and their duals · squares : ‖x_i‖² · C, lam4, margin : the
     paper's numbers in force · most : the bound of each sample's duals, C or ω_i·C (n,) · wanted : candidates of a
     search · gains (n,): what the last step of each sample gained, see :func:`sweep` · pacing : how to search, and when
-    · naps : samples that a search leaves out
+    · naps : samples that a search leaves out · work : of the steps at this λ, see :func:`work`
     """
 
     sparse = True
@@ -60,7 +60,7 @@ class PDSparseState(State):
         self.search_seconds = self.update_seconds = 0.0
         self.scratch = scratch(problem.m, parts, seed)
         self.rng = np.random.default_rng(seed)
-        self.report = np.zeros(REPORT)
+        self.report, self.work = np.zeros(REPORT), 0.0
         self.C, self.lam4, self.margin = NAN, NAN, NAN
         self.most: Any = NAN
         self.wanted = 1
@@ -124,6 +124,7 @@ class PDSparseState(State):
         self.C, self.lam4 = paper_scaling(problem)
         self.most = self.C if problem.sample_weight is None else self.C * problem.sample_weight
         self.margin = float(getattr(problem.loss, "margin", 1.0))
+        self.work = 0.0
         self.naps.wake_all()
         self.rows.used[WIDTH] = self.m if self.lam4 == 0.0 and self.parts == 1 else 0
         fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.most, self.scratch)
