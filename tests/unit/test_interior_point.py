@@ -13,7 +13,7 @@ from sparsescope.problems.interior_cones import Orthant, SecondOrder
 from sparsescope.problems.interior_systems import ByClass, ByWeights, Joint, factored
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Iterations
-from sparsescope.solvers.shared.interior_point import InteriorPoint
+from sparsescope.solvers.shared.interior_point import ROOM, InteriorPoint
 from sparsescope.solvers.shared.interior_point import suits as takes_interior_points
 
 HINGE = "crammer-singer"
@@ -176,6 +176,51 @@ def test_a_scaling_maps_slacks_and_duals_to_one_point() -> None:
     assert np.abs(edge[:, 0] - np.linalg.norm(edge[:, 1:], axis=1)).min() <= 1e-12
     flat = Orthant(np.ones(3), np.full(3, 2.0))
     assert flat.longest(np.array([-0.5, 1.0, 0.0]), None) == 2.0
+
+
+def test_a_centred_pair_has_the_product_asked_for_and_the_same_difference() -> None:
+    rng = np.random.default_rng(0)
+    tails, units = rng.standard_normal((2, 5, 3)), rng.uniform(0.1, 10.0, (5, 1))
+    s, z = (np.column_stack([np.linalg.norm(v, axis=1), v]) for v in tails)  # on the boundary
+    s[0], z[1] = 0.0, 0.0
+    for cone, unit in ((SecondOrder(s.copy(), z.copy()), units), (Orthant(s[:, 0], z[:, 0]), units[:, 0])):
+        away = cone.s - unit * cone.z
+        cone.centre(unit, 1e-3)
+        np.testing.assert_allclose(cone.s - unit * cone.z, away, rtol=1e-12, atol=1e-12)
+        if isinstance(cone, SecondOrder):  # s∘z is the product times the unit of the cone
+            np.testing.assert_allclose((cone.s * cone.z).sum(axis=1), 1e-3, rtol=1e-9)
+            cross = cone.s[:, :1] * cone.z[:, 1:] + cone.z[:, :1] * cone.s[:, 1:]
+            np.testing.assert_allclose(cross, 0.0, atol=1e-12)
+            assert (cone.s[:, 0] > np.linalg.norm(cone.s[:, 1:], axis=1)).all()
+        else:
+            np.testing.assert_allclose(cone.s * cone.z, 1e-3, rtol=1e-9)
+            assert (cone.s > 0).all() and (cone.z > 0).all()
+
+
+@pytest.mark.parametrize("penalty", [*penalties, ss.penalties.L1L2(nonnegative=False), ss.penalties.BlockL1L2(7)])
+def test_a_point_that_is_given_is_where_the_method_begins(penalty: Any) -> None:
+    problem = at(0.05, penalty=penalty, intercept=True).with_(loss=ss.losses.CrammerSinger(margin=2.5))
+    run = ss.Run(problem, "ssnal")
+    while run.advance().relative_gap > 1e-6:
+        assert run.state.iteration < 60
+    near = problem.with_lam(0.98 * problem.lam)
+    core = InteriorPoint(near, run.state.coef, run.state.U)
+    gap = core.reached - near.n * core.proved
+    assert 0 < gap < 0.1 * core.reached
+    assert core.margin * core.product() == pytest.approx(ROOM * gap)
+    away = np.abs(core.W * core.margin - core.shown).max()
+    assert away <= 1e-12 * np.abs(core.shown).max()
+    for _ in range(10):  # 14 to 20 from zero weights
+        core.step(1)
+    assert core.reached - near.n * core.proved <= 1e-4 * core.reached
+
+
+def test_zero_weights_that_are_optimal_are_a_point_to_begin_at() -> None:
+    problem = at(1.5, penalty="sparse-group")
+    core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
+    for _ in range(3):
+        assert core.step(1)
+    assert core.reached - problem.n * core.proved <= 1e-8 * core.reached and not core.shown.any()
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1/l2", "block-l1/linf"])

@@ -44,6 +44,17 @@ class Margins:
         z[:, :-1] *= share
         z[:, -1] = self.cost * (1.0 - 0.5 * share)
 
+    def approach(self, Z: np.ndarray, U: np.ndarray, product: float) -> None:
+        """Take a central point near the scores Z and the dual rows U: all products are ``product``."""
+        self.a = np.where(self.off, np.inf, Z).min(axis=1)
+        self.xi = np.maximum(np.where(self.off, Z, -np.inf).max(axis=1) - self.a + 1.0, 0.0)
+        held = self.images(Z, self.a, self.xi)
+        held[:, :-1] += self.off
+        z = np.maximum(self.sign * U, 0.0)
+        last = np.maximum(self.cost - np.where(self.off, z, 0.0).sum(axis=1), 0.0)
+        self.slack.s, self.slack.z = np.maximum(-held, 0.0), np.column_stack([z, last])
+        self.slack.centre(1.0 / self.cost[:, None], product)
+
     def images(self, Z: np.ndarray, a: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """The decrease of the slacks, (n, m + 1)."""
         return np.column_stack([self.sign * (Z - a[:, None]) - np.where(self.off, xi[:, None], 0.0), -xi])

@@ -33,6 +33,12 @@ class Orthant:
         """Σ of slacks times duals."""
         return float((self.s * self.z).sum())
 
+    def centre(self, unit: Any, product: float) -> None:
+        """Move s, z to the pair with that product everywhere and the same s − unit·z."""
+        v = self.s - unit * self.z
+        self.s = _larger_root(v, 4.0 * product * unit)
+        self.z = _larger_root(-v, 4.0 * product * unit) / unit
+
     def scale(self) -> None:
         """Compute θ at s, z."""
         self.theta = self.z / self.s
@@ -66,6 +72,12 @@ class Orthant:
         return float(((self.s + size * ds) * (self.z + size * dz)).sum())
 
 
+def _larger_root(v: np.ndarray, four: Any) -> np.ndarray:
+    """½(v + √(v² + four)), without cancellation."""
+    size = np.sqrt(v * v + four)
+    return np.asarray(np.where(v >= 0.0, 0.5 * (v + size), 0.5 * four / (size + np.abs(v))))
+
+
 def _until_zero(v: np.ndarray, dv: np.ndarray | None) -> float:
     if dv is None:
         return np.inf
@@ -79,6 +91,16 @@ class SecondOrder(Orthant):
     @property
     def count(self) -> int:
         return len(self.s)
+
+    def centre(self, unit: Any, product: float) -> None:
+        v = self.s - unit * self.z
+        length = np.linalg.norm(v[:, 1:], axis=1, keepdims=True)
+        axis = v[:, 1:] / np.maximum(length, TINY)
+        both = [v[:, :1] + length, v[:, :1] - length]
+        for sign, name in ((1.0, "s"), (-1.0, "z")):
+            high, low = (_larger_root(sign * each, 4.0 * product * unit) for each in both)
+            found = np.column_stack([0.5 * (high + low), 0.5 * (high - low) * axis])
+            setattr(self, name, found if name == "s" else found / unit)
 
     def scale(self) -> None:
         """Compute η and q: θ = (2(Jq)(Jq)ᵀ − J)/η²."""
@@ -172,6 +194,17 @@ class Piece:
         """Give the duals as much of v as weights' part as leaves them inside the cone; return what they hold."""
         raise NotImplementedError
 
+    def place(self, w: np.ndarray, v: np.ndarray, size: float) -> None:
+        """Set bounds and slacks to vectors w and the duals to a weights' part v: on the boundary of the cone at the
+        optimum. ``size``: of a weight."""
+        raise NotImplementedError
+
+    def approach(self, w: np.ndarray, v: np.ndarray, size: float, product: float) -> None:
+        """Take a point near ``w``, ``v`` (see :meth:`place`) that is central: all products are ``product``."""
+        self.place(w, v, size)
+        units = (size / np.maximum(self.cost, TINY)).reshape(-1, 1)
+        self.cone.centre(units, product)
+
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The decrease of the slacks."""
         raise NotImplementedError
@@ -247,6 +280,13 @@ class Corners(Piece):
         self.cone.z = np.stack([np.maximum(v, 0.0) + rest, np.maximum(-v, 0.0) + rest])
         return v
 
+    def place(self, w: np.ndarray, v: np.ndarray, size: float) -> None:
+        self.t = self.norms(w)
+        self.cone.s = -self.images(w, self.t)
+        v = v * np.minimum(1.0, self.cost / np.maximum(np.abs(v).sum(axis=1), TINY))[:, None]
+        rest = 0.5 * (self.cost - np.abs(v).sum(axis=1))[:, None] / self.at.shape[1]
+        self.cone.z = np.stack([np.maximum(v, 0.0) + rest, np.maximum(-v, 0.0) + rest])
+
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         return np.stack([w - t[:, None], -w - t[:, None]])
 
@@ -302,6 +342,11 @@ class Lengths(Piece):
         v = v * np.minimum(1.0, INSIDE * self.cost / np.maximum(np.linalg.norm(v, axis=1), TINY))[:, None]
         self.cone.z = np.column_stack([self.cost, -v])
         return v
+
+    def place(self, w: np.ndarray, v: np.ndarray, size: float) -> None:
+        self.t = self.norms(w)
+        self.cone.s = np.column_stack([self.t, w])
+        self.cone.z = np.column_stack([self.cost, -v])
 
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         return -np.column_stack([t, w])

@@ -6,6 +6,10 @@
 with z = XW + 1bᵀ. Newton steps on the conditions of optimality follow the central path (problems/central_path.py); some
 twenty reach a relative gap of 1e-8, corners or not.
 
+Where the weights and dual rows it is given have a gap below half of F, the method begins near them: slacks s and duals
+z of a cone become the pair with equal products and the same s − uz (u: a unit of s by one of z), so the step from a
+point on the boundary is short. From a gap of 1e-2, three to eight steps lead to 1e-4 instead of twelve to seventeen.
+
 The points of the method have no zeros. Shown are the weights of the smallest F so far, zero where the prox of the
 penalty at W − σXᵀU is, if F does not notice; and the dual rows that prove most.
 """
@@ -32,6 +36,8 @@ MOVED = 2  # corrections of weights whose margins are to stay
 SHIFTS = (1.0, 1e-2, 1e-4)  # σ of the prox that says which weights are zero, in units of max|W|/(nλ)
 NEAR = 1e-2  # share of F that the complementarity has at most where zeros are looked for
 UNNOTICED = 0.1  # share of the complementarity by which F may grow when weights become zero
+CLOSE = 0.5  # gap, as a share of F, up to which the method begins at the point it is given
+ROOM = 10.0  # the complementarity there, in units of that gap: less leaves the point too near the boundary
 MOST_WORK = 4.5e9  # multiplications of a step's factorisation: about .4 s of one processor
 MOST_ENTRIES = 4_000_000  # of X, which is held as a full array
 
@@ -80,6 +86,21 @@ class InteriorPoint(CentralPath):
         self.shown, self.reached = W.astype(np.float64), self.total(W.astype(np.float64))
         self.Un = U.astype(np.float64)
         self.proved = self.dual_value(self.Un)
+        gap = self.reached - problem.n * self.proved
+        if self.n and gap <= CLOSE * self.reached:
+            self._approach(gap)
+
+    def _approach(self, gap: float) -> None:
+        """Take a point near the given weights and dual rows: products are equal, their sum is ROOM times the gap."""
+        d, U = self.problem.d, self.Un[self.pairs]
+        self.W = self.shown / self.margin
+        product = ROOM * gap / (self.margin * self.count)
+        self.hinges.approach(self.X @ self.W, U, product)
+        flat = self.W[:d].ravel()
+        V = -(self.X.T @ U)[:d].ravel() - self.quadratic * flat
+        size = float(np.abs(flat).max(initial=0.0)) or 1.0 / max(float(np.abs(self.X).max()), 1e-300)
+        for piece in self.pieces:
+            piece.approach(flat[piece.at], V[piece.at], size, product)
 
     def __deepcopy__(self, memo: Any) -> InteriorPoint:
         made = copy.copy(self)  # the problem and X never change, nor do arrays: steps make new ones
