@@ -11,9 +11,10 @@ import sparsescope as ss
 from helpers import hinge_program, tags
 from sparsescope.problems.interior_cones import Orthant, SecondOrder
 from sparsescope.problems.interior_systems import ByClass, ByWeights, Joint, factored
-from sparsescope.registry import penalties
+from sparsescope.registry import penalties, solvers
 from sparsescope.runs.stopping import Iterations
-from sparsescope.solvers.shared.interior_point import ROOM, InteriorPoint
+from sparsescope.solvers.shared.hand_over import CLASS_WORK, PATH_WORK, SPLIT_SHARE, SPLIT_STEP, overdue
+from sparsescope.solvers.shared.interior_point import ROOM, InteriorPoint, factoring
 from sparsescope.solvers.shared.interior_point import suits as takes_interior_points
 
 HINGE = "crammer-singer"
@@ -238,3 +239,19 @@ def test_few_weights_of_few_and_of_many_samples(shape: tuple[int, int, int], pen
     core.step(1)
     assert isinstance(core.system, ByWeights) == (n > d)
     solved(problem)
+
+
+def test_auto_hands_on_after_a_share_of_the_work_of_interior_points() -> None:
+    problem = at(0.002, penalty="l1", intercept=True)
+    run = ss.Run(problem, "auto")
+    least, names = SPLIT_SHARE * (PATH_WORK + CLASS_WORK * problem.m + factoring(problem)), []
+    while run.advance().relative_gap > 1e-8:
+        names.append(run.state.delegate.name)
+    before = names.count("fbpd")
+    assert 0 < before < len(names) and set(names[before:]) == {"ssnal"}
+    each = SPLIT_STEP + problem.design.nnz * problem.m
+    assert (before - 2) * each <= least < (before + 1) * each
+    X, y = wide()
+    many = ss.Problem(np.tile(X, (80, 1)), np.tile(y, 80), loss=HINGE, penalty="l1", lam=0.1)
+    state = solvers.create("auto").init(many)
+    assert state.delegate.name == "fbpd" and not overdue(many, state, 10**9), "no interior points there"

@@ -28,7 +28,7 @@
     or few samples
     smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
     systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller
-    these, few samples   → ssnal takes over from fbpd after 500 steps: interior points reach 1e-8 in some twenty steps
+    these, few samples   → ssnal takes over from fbpd after a fifth of what interior points need; these begin there
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
     data in blocks       → working-set, in passes over the blocks; sparsa where a penalty leaves no feature out
     other non-smooth     → fobos, a stochastic subgradient method: gradients do not exist everywhere
@@ -70,7 +70,6 @@ SHORT_STEPS, MOST_PRODUCTS = 3, 300
 # Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge (measured from 1
 # to 50; with sparse X they always did).
 HINGES_HOLD = 20
-LONG_SPLIT = 500  # steps of fbpd after which interior points do the rest, where the systems are small
 # Scores from which on sweeps over rows of words beat Newton steps on entries, and the least share of a ridge with which
 # they do (measured with 3 to 20 classes of pydocs and 20 newsgroups, and with the shares 0.1 and 0.5).
 MANY_SCORES, LEAST_RIDGE = 16, 0.1
@@ -207,16 +206,6 @@ def small_exact(problem: Problem) -> Solver | None:
     return exact if few and exact.solves(problem) is None else None
 
 
-def _interior_points(problem: Problem, state: Any, done: int) -> tuple[Solver, str] | None:
-    """``ssnal`` after enough steps of fbpd, where it takes interior points."""
-    exact = solvers.create("ssnal")
-    if done != LONG_SPLIT or not isinstance(state.delegate, solvers["fbpd"]) or exact.solves(problem) is not None:
-        return None
-    if not takes_interior_points(problem):
-        return None
-    return exact, _along_the_path(state, done)
-
-
 def _along_the_path(state: Any, done: int) -> str:
     return (
         f"{state.delegate.name} did not end in {done} iterations, and samples and classes are few: Newton steps along "
@@ -332,7 +321,7 @@ class Auto(Solver):
             )
         done = state.iteration - state.chosen_at
         if not (done == LONG if problem.loss.smooth else overdue(problem, state, done)):
-            return _interior_points(problem, state, done)
+            return None
         exact = solvers.create("ssnal")
         if exact == state.delegate or _is_underdetermined(problem) or exact.solves(problem) is not None:
             return None

@@ -13,16 +13,25 @@ from .interior_point import suits as takes_interior_points
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
 DUAL_WORK, LEAST_WORK = 0.5, 5e6
-# The same for pd-sparse, whose steps cost something besides: a third of what ssnal needs, which hardly gains from the
-# point it is given (measured on iris, wine, breast_cancer, digits and made label sets, 5 ns for each entry read).
+# The same for pd-sparse, whose steps cost something besides: a third of what ssnal needs from zero weights (measured on
+# iris, wine, breast_cancer, digits and made label sets, 5 ns for each entry read; twice or a third of it is slower).
 SPARSE_STEP, SPARSE_WORK = 7e4, (1.5e6, 0.08)
 # The same where interior points take over: for each multiplication of a factorisation, and for what they do besides.
 # Ten to fifteen steps cost about that (measured on problems of 40 to 150 samples of benchmarks/bench_reach.py).
 FACTOR_WORK, STEP_WORK = 1.5, 2e7
+# Multiplications for which a step of fbpd counts besides those with X, and the share of what interior points need (a
+# least number, more for each class, and one of a factorisation, each for all steps) after which they take over: they
+# begin at the point they are given, so little is lost (measured on 40 to 150 samples, 64 to 2000 features, 3 to 50
+# classes: .1 and .8 are slower on average).
+SPLIT_STEP, SPLIT_SHARE, PATH_WORK, CLASS_WORK = 3e5, 0.2, 4e7, 3e6
 
 
 def overdue(problem: Problem, state: Any, done: int) -> bool:
-    """Return whether dual-cd has done as much work as ssnal would need in all, or pd-sparse a third of that."""
+    """Return whether dual-cd has done as much work as ssnal would need in all, or pd-sparse and fbpd a third."""
+    if isinstance(state.delegate, solvers["fbpd"]):
+        spent = done * (SPLIT_STEP + problem.design.nnz * problem.m)
+        least = PATH_WORK + CLASS_WORK * problem.m
+        return spent > SPLIT_SHARE * least and bool(spent > SPLIT_SHARE * (least + factoring(problem)))
     systems = problem.n * float(problem.d * problem.m) ** 2
     if isinstance(state.delegate, solvers["pd-sparse"]):
         spent = state.work + SPARSE_STEP * done
