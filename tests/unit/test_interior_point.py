@@ -252,6 +252,6 @@ def test_auto_hands_on_after_a_share_of_the_work_of_interior_points() -> None:
     each = SPLIT_STEP + problem.design.nnz * problem.m
     assert (before - 2) * each <= least < (before + 1) * each
     X, y = wide()
-    many = ss.Problem(np.tile(X, (80, 1)), np.tile(y, 80), loss=HINGE, penalty="l1", lam=0.1)
+    many = ss.Problem(np.tile(X, (80, 6)), np.tile(y, 80), loss=HINGE, penalty="l1", lam=0.1)
     state = solvers.create("auto").init(many)
     assert state.delegate.name == "fbpd" and not overdue(many, state, 10**9), "no interior points there"

@@ -31,7 +31,8 @@ def overdue(problem: Problem, state: Any, done: int) -> bool:
     if isinstance(state.delegate, solvers["fbpd"]):
         spent = done * (SPLIT_STEP + problem.design.nnz * problem.m)
         least = PATH_WORK + CLASS_WORK * problem.m
-        return spent > SPLIT_SHARE * least and bool(spent > SPLIT_SHARE * (least + factoring(problem)))
+        due = spent > SPLIT_SHARE * least and bool(spent > SPLIT_SHARE * (least + factoring(problem)))
+        return due and takes_interior_points(problem)
     systems = problem.n * float(problem.d * problem.m) ** 2
     if isinstance(state.delegate, solvers["pd-sparse"]):
         spent = state.work + SPARSE_STEP * done
