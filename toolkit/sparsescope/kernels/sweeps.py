@@ -211,8 +211,12 @@ def search_step(columns, j, coef, g, new, delta, row, lam, penalised, before, se
         slope += g[k] * delta[k]
     step = 1.0
     placed = 0.0
-    for trial in range(search.most):
+    for trial in range(search.most + 1):  # the last one is the step back: one place moves, and is compiled once
+        if trial == search.most:
+            step = 0.0
         after = move_column(columns, j, step - placed, delta, Z, Y, loss, kept, work)
+        if step == 0.0:
+            break
         placed = step
         value = new_value
         if step < 1.0 and penalised:
@@ -223,7 +227,6 @@ def search_step(columns, j, coef, g, new, delta, row, lam, penalised, before, se
         if change <= search.sigma * step * slope + 4.0 * search.eps * (abs(after) + abs(before)) / n:
             return step, trial + 1
         step *= search.backtrack
-    move_column(columns, j, -placed, delta, Z, Y, loss, kept, work)
     return 0.0, search.most
 
 
