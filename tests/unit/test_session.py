@@ -16,6 +16,7 @@ import pytest
 import sparsescope as ss
 from helpers import iris
 from sparsescope.jit.parts import part
+from sparsescope.runs.commands import Command, Commands
 from sparsescope.runs.run import Run
 from sparsescope.runs.session import Session
 from sparsescope.runs.session_work import SessionWork
@@ -272,6 +273,34 @@ def test_a_certified_run_is_finished_until_something_changes(problem: ss.Problem
         session.play()
         rest(session)
         assert session.status().mode == "finished" and session.trace.segments == 2
+
+
+def test_a_finished_run_that_is_changed_and_plays_on_is_not_paused_in_between(problem: ss.Problem) -> None:
+    with Session(problem.with_lam(0.5), "bcd-ls", certify_every=1) as session:
+        session.play()
+        rest(session)
+        said, say = [], session._work._say
+
+        def noted(mode: str, *args: Any, **given: Any) -> None:
+            said.append(mode)
+            say(mode, *args, **given)
+
+        session._work._say = noted  # type: ignore[method-assign]
+        session.change(lam=0.3, play=True)
+        rest(session)
+        assert said[-1] == "finished" and "running" in said and "paused" not in said
+        assert session.trace.segments == 2
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_change_that_takes_the_place_of_another_plays_if_that_one_was_to(problem: ss.Problem, paused: bool) -> None:
+    waiting = Commands()
+    waiting.put(Command("change", problem=problem, play=True))
+    if paused:
+        waiting.put(Command("pause"))
+    waiting.put(Command("change", problem=problem.with_lam(0.3)))
+    assert [(command.name, command.play) for command in waiting][-1] == ("change", not paused)
+    assert [command.name for command in waiting] == ["pause", "change"][not paused :]
 
 
 # ------------------------------------------------------------------------------------------------------- live changes

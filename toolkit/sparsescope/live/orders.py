@@ -13,9 +13,7 @@ from . import settings as st
 def change(session: Session, wants_run: bool, **parts: Any) -> None:
     """Change the problem or the solver; a run that had finished, or ends just now and was wanted, goes on."""
     mode = session.status().mode
-    session.change(**parts)
-    if mode == "finished" or (wants_run and mode != "error"):
-        session.play()
+    session.change(play=mode == "finished" or (wants_run and mode != "error"), **parts)
 
 
 def set_stop(session: Session, settings: Mapping[str, Any]) -> None:

@@ -73,6 +73,7 @@ class Command:
     number: Any = None
     rule: Any = None
     text: str | None = None
+    play: bool = False  # of a change: whether the run goes on after it
     turn: int = 0
 
 
@@ -92,6 +93,8 @@ class Commands(deque[Command]):
                 last = self.pop()
                 if last.name != command.name:
                     tail.append(last)
+                elif last.play and not any(later.name == "pause" for later in tail):
+                    command = replace(command, play=True)
             self.extend(reversed(tail))
         self.append(command)
 

@@ -275,7 +275,12 @@ class Session:
         self._send(Command("stop", rule=rule))
 
     def change(
-        self, *, problem: BaseProblem | None = None, solver: str | Solver | type[Solver] | None = None, **parts: Any
+        self,
+        *,
+        problem: BaseProblem | None = None,
+        solver: str | Solver | type[Solver] | None = None,
+        play: bool = False,
+        **parts: Any,
     ) -> None:
         """Change the problem or the solver during a run; the weights stay (warm start), and a mark is recorded.
 
@@ -285,6 +290,8 @@ class Session:
             as for :meth:`sparsescope.Run.change`.
         solver
             as for :meth:`sparsescope.Run.change`.
+        play
+            run on afterwards, whatever the mode was; it is not paused in between, as before a call of :meth:`play`.
         **parts
             as for :meth:`sparsescope.Run.change`.
 
@@ -303,7 +310,7 @@ class Session:
             self._work.run.changed(wanted, chosen if solver is None else solver)  # raises what is not allowed
             chosen = chosen if solver is None else as_solver(solver)
             self._inbox.target = wanted, chosen
-        self._send(Command("change", problem=wanted, solver=chosen))
+        self._send(Command("change", problem=wanted, solver=chosen, play=play))
 
     def tweak(self, **parts: Any) -> None:
         """Deprecated name of :meth:`change`; it will be removed in version 0.3.

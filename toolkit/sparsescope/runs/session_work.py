@@ -228,6 +228,8 @@ class SessionWork:
         while (command := self.inbox.take()) is not None:
             if command.name == "change":
                 self._try_change(command)
+                if command.play:
+                    self._playing, self._steps = True, 0
             elif command.name == "reset":
                 self._reset()
             elif command.name == "speed":
