@@ -17,7 +17,7 @@ from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_descent,
 from sparsescope.problems import free_duals
 from sparsescope.problems.certificate import certify
 from sparsescope.problems.linear_algebra import inner
-from sparsescope.runs.stopping import Iterations, Violation
+from sparsescope.runs.stopping import Gap, Iterations, Violation
 from sparsescope.solvers import auto
 from sparsescope.solvers.lhac import LHACState
 from sparsescope.solvers.shared import newton
@@ -239,11 +239,11 @@ def test_a_coordinate_step_of_lhac_costs_the_same_whatever_the_problem() -> None
 
 
 # ------------------------------------------------------------------------------------------------------- newGLMNET
-@pytest.mark.parametrize("name", ["newglmnet", "lhac"])
-def test_a_step_and_the_certificate_before_it_share_one_product(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("solver", [ss.solvers.NewGLMNET(opening=False), ss.solvers.LHAC()], ids=str)
+def test_a_step_and_the_certificate_before_it_share_one_product(solver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = digits()
     problem = ss.Problem(sp.csc_array(X), y, loss="logistic", penalty="l1", lam_ratio=0.1)
-    run = ss.Run(problem, name)
+    run = ss.Run(problem, solver)
     run.warm_up()
     products = []
     for method in ("rmatmul", "rmatmul_blocks", "rmatmul_rows"):
@@ -311,6 +311,26 @@ def test_certificates_that_do_not_suffice_make_a_solver_less_lenient() -> None:
     assert 1.0 <= state.lenience < before
     solver.adapt(problem.with_lam(0.9 * problem.lam), state)
     assert state.lenience > 1.0
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_gradient_steps_open_where_features_are_few_and_classes_three_or_more(intercept: bool) -> None:
+    X, y = iris()
+    problem = ss.Problem(X, y, loss="logistic", penalty="l1", lam=0.01, intercept=intercept)
+    for opening in (True, False):
+        run = ss.Run(problem, ss.solvers.NewGLMNET(opening=opening), stop=Gap(1e-9), certify_every=1)
+        first, second = run.advance(), run.advance()
+        assert (second.info["inner_sweeps"] == 0.0) is opening and second.objective < first.objective
+        assert second.info["working_set"] == 4 + intercept
+        while not run.advance().message:
+            pass
+        assert run.observe().relative_gap <= 1e-9
+    begun = ss.solve(problem, "newglmnet", max_iter=20, record=False)
+    solver = ss.registry.solvers.create("newglmnet")
+    assert solver.init(problem, begun.W, begun.b).opened, "not from weights that are given"
+    wide = ss.Problem(np.tile(X, (1, 40)), y, loss="logistic", penalty="l1", lam=0.01)
+    two = ss.Problem(X, np.minimum(y, 1), loss="logistic", penalty="l1", lam=0.01)
+    assert solver.variant(problem) and not any(solver.variant(other) for other in (wide, two))
 
 
 @pytest.mark.parametrize(("aim", "by_goal"), [(0.0, False), (1e-9, False), (0.5, True)])

@@ -1,5 +1,6 @@
 """newGLMNET: coordinate descent on the exact second-order model, with two levels of shrinking (Yuan et al. 2012).
 
+A few gradient steps from zero weights, where these are cheap (this project's addition; opening = False leaves them out)
 repeat:
     look (when the working set is solved well enough): g ← ∇f(W) and violations of all entries; M ← the largest
         I ← entries in use and those at zero with |g| > t − min(M, t/5): those that a fall of λ by M would bring in
@@ -21,6 +22,7 @@ A step on entry (j, k) costs nnz(column j), and m times as much if it moves. C t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from ..registry import field, solvers
 from .base import State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel
+from .shared.gradient_steps import FEW, GradientSteps
 from .shared.in_parts import largest
 
 MOST_BYTES = 2_000_000_000  # of the Hessians of all samples
@@ -58,6 +61,7 @@ class NewGLMNETState(EntryState):
         super().__init__(problem, coef)
         self.model = ExactModel(problem)
         self.seed = 1
+        self.opened = bool(coef.any())
 
     def forget(self, problem: Problem) -> None:
         super().forget(problem)
@@ -75,6 +79,7 @@ class NewGLMNET(EntrySolver):
     sweeps: int = field(50, 1, 1000, "sweeps over the model in one iteration, at most", log=True)
     cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
     shrinking: bool = field(True, doc="leave out entries that are well inside, at both levels")
+    opening: bool = field(True, doc="begin with a few gradient steps where features are few and classes three or more")
 
     title = "newGLMNET"
     menu_order = 130
@@ -97,15 +102,25 @@ class NewGLMNET(EntrySolver):
     def start(self, problem: Problem, coef: np.ndarray) -> NewGLMNETState:
         return NewGLMNETState(problem, coef)
 
+    def variant(self, problem: Problem) -> Any:
+        return self._opens(problem)
+
     def precompile(self, tiny: Problem, problem: Problem) -> State:
-        state = super().precompile(tiny, problem)
+        state = self.init(tiny)
         assert isinstance(state, NewGLMNETState)
+        if self._opens(problem):  # the tiny one may not
+            self._open(tiny, state)
+        state.opened = True
+        self.step(tiny, state)
         if self.cg_steps:  # the tiny problem may not need them
             part = self._part(tiny, state)
             state.model.conjugate(tiny, part, part.w.copy(), 1, CG_SHARE, state.report)
         return state
 
     def step(self, problem: Problem, state: NewGLMNETState) -> None:  # type: ignore[override]
+        if not state.opened and self._opens(problem):
+            self._open(problem, state)
+            return
         part = self._part(problem, state)
         report, model = state.report, state.model
         state.take_samples(problem)
@@ -135,6 +150,20 @@ class NewGLMNET(EntrySolver):
         enough = state.floor * (state.lenience if state.by_goal else 1.0)
         state.ready = bool(report[TOP] <= enough or not taken or state.steps_here >= MOST_STEPS)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
+
+    def _opens(self, problem: Problem) -> bool:
+        """Decide whether gradient steps open: they cost less than the Hessians of all samples, and lead as far as two
+        or three iterations (measured on 40 problems with dense X of 4 to 64 features)."""
+        if not self.opening or problem.m <= 2 or problem.d > FEW:
+            return False
+        return solvers.create("sparsa").solves(problem) is None  # it takes no weights of single entries
+
+    def _open(self, problem: Problem, state: NewGLMNETState) -> None:
+        """Take the opening's gradient steps, as one iteration."""
+        state.opened = state.ready = True
+        state.passes += GradientSteps(problem, state).advance(problem, state)
+        state.moved()
+        self.note(state, state.entries(problem, np.arange(state.coef.size)), 0.0, 0.0, 0.0)
 
     def _part(self, problem: Problem, state: NewGLMNETState) -> Entries:
         """The working set with its weights, chosen anew if the present one is solved."""
