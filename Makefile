@@ -88,7 +88,7 @@ $(BIN)/python:
 $(READY): | $(BIN)/python
 	set -eu; \
 	if [ ! -e $(READY_DEV) ] && [ ! -e $(READY_BENCH) ]; then \
-	  echo "Installing sparsescope and the packages it needs (a few minutes, only this first time)"; \
+	  echo "Installing sparsescope and the packages it needs (a minute or two, only this first time)"; \
 	  $(call INSTALL,all); \
 	fi; \
 	echo "Compiling what the explorer begins with (some seconds, only this first time)"; \
@@ -99,18 +99,18 @@ $(READY): | $(BIN)/python
 # below no test imports much.
 NOT_IMPORTED := /tests/|/plotly/validators/|/(pip|setuptools|pygments|mypy|mypyc|debugpy|polars|sphinx|dask|distributed|docutils)/
 $(READY_DEV): | $(BIN)/python
-	echo "Installing sparsescope with the tools for testing (a few minutes, only this first time)"
+	echo "Installing sparsescope with the tools for testing (a minute or two, only this first time)"
 	$(call INSTALL,dev)
 	$(BIN)/python -m compileall -qq -j 0 -x '$(NOT_IMPORTED)' "$(CURDIR)/$(VENV)/lib" || true
 	touch $@
 
 $(READY_BENCH): | $(BIN)/python
-	echo "Installing sparsescope with the packages for measuring (a few minutes, only this first time)"
+	echo "Installing sparsescope with the packages for measuring (a minute or two, only this first time)"
 	$(call INSTALL,bench)
 	touch $@
 
 $(READY_DOCS): | $(BIN)/python
-	echo "Installing sparsescope with what builds the documentation (a few minutes, only this first time)"
+	echo "Installing sparsescope with what builds the documentation (a minute or two, only this first time)"
 	$(call INSTALL,docs)
 	touch $@
 
