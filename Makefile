@@ -36,8 +36,9 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 define INSTALL
 set -u; told=$$($(BIN)/python -m pip config list | sed 's/\\n/ /g'); \
 said() { sed -n "s/^[^=]*[.]$$1='\(.*\)'$$/\1/p" <<< "$$told" | tail -n 1; }; \
-[ -z "$$(said index-url)" ] || export UV_DEFAULT_INDEX="$$(said index-url)"; \
-export UV_INDEX="$$(said extra-index-url)" UV_FIND_LINKS="$$(said find-links | tr ' ' ',')" UV_CONSTRAINT="$$(said constraint)"; \
+[ -z "$$(said index-url)" ] || export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$(said index-url)}"; \
+export UV_INDEX="$${UV_INDEX:-$$(said extra-index-url)}" UV_CONSTRAINT="$${UV_CONSTRAINT:-$$(said constraint)}"; \
+export UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(said find-links | tr ' ' ',')}"; \
 export UV_INDEX_STRATEGY=unsafe-best-match; \
 { [ -z "$$(said no-index)" ] && $(PIP) uv && $(BIN)/uv pip install -q --python $(BIN)/python -e '.[$(1)]'; } || $(PIP) -e '.[$(1)]'
 endef

@@ -96,11 +96,12 @@ class SecondOrder(Orthant):
         v = self.s - unit * self.z
         length = np.linalg.norm(v[:, 1:], axis=1, keepdims=True)
         axis = v[:, 1:] / np.maximum(length, TINY)
-        both = [v[:, :1] + length, v[:, :1] - length]
-        for sign, name in ((1.0, "s"), (-1.0, "z")):
-            high, low = (_larger_root(sign * each, 4.0 * product * unit) for each in both)
-            found = np.column_stack([0.5 * (high + low), 0.5 * (high - low) * axis])
-            setattr(self, name, found if name == "s" else found / unit)
+
+        def rooted(sign: float) -> np.ndarray:
+            high, low = (_larger_root(sign * (v[:, :1] + side), 4.0 * product * unit) for side in (length, -length))
+            return np.column_stack([0.5 * (high + low), 0.5 * (high - low) * axis])
+
+        self.s, self.z = rooted(1.0), rooted(-1.0) / unit
 
     def scale(self) -> None:
         """Compute η and q: θ = (2(Jq)(Jq)ᵀ − J)/η²."""
@@ -190,18 +191,18 @@ class Piece:
         """The norms of vectors, (vectors,)."""
         raise NotImplementedError
 
-    def hold(self, v: np.ndarray) -> np.ndarray:
+    def hold(self, v: np.ndarray, share: float = INSIDE) -> np.ndarray:
         """Give the duals as much of v as weights' part as leaves them inside the cone; return what they hold."""
         raise NotImplementedError
 
-    def place(self, w: np.ndarray, v: np.ndarray, size: float) -> None:
-        """Set bounds and slacks to vectors w and the duals to a weights' part v: on the boundary of the cone at the
-        optimum. ``size``: of a weight."""
-        raise NotImplementedError
-
     def approach(self, w: np.ndarray, v: np.ndarray, size: float, product: float) -> None:
-        """Take a point near ``w``, ``v`` (see :meth:`place`) that is central: all products are ``product``."""
-        self.place(w, v, size)
+        """Take a point near vectors w and duals of a weights' part v that is central: all products are ``product``.
+
+        ``size`` : of the largest weight
+        """
+        self.t = self.norms(w)
+        self.cone.s = -self.images(w, self.t)  # on the boundary of the cone, as the duals are at the optimum
+        self.hold(v, 1.0)
         units = (size / np.maximum(self.cost, TINY)).reshape(-1, 1)
         self.cone.centre(units, product)
 
@@ -273,19 +274,12 @@ class Corners(Piece):
     def norms(self, w: np.ndarray) -> np.ndarray:
         return np.asarray(np.abs(w).max(axis=1))
 
-    def hold(self, v: np.ndarray) -> np.ndarray:
-        most, length = INSIDE * self.cost, self.at.shape[1]
+    def hold(self, v: np.ndarray, share: float = INSIDE) -> np.ndarray:
+        most, length = share * self.cost, self.at.shape[1]
         v = v * np.minimum(1.0, most / np.maximum(np.abs(v).sum(axis=1), TINY))[:, None]
         rest = 0.5 * (self.cost - np.abs(v).sum(axis=1))[:, None] / length
         self.cone.z = np.stack([np.maximum(v, 0.0) + rest, np.maximum(-v, 0.0) + rest])
         return v
-
-    def place(self, w: np.ndarray, v: np.ndarray, size: float) -> None:
-        self.t = self.norms(w)
-        self.cone.s = -self.images(w, self.t)
-        v = v * np.minimum(1.0, self.cost / np.maximum(np.abs(v).sum(axis=1), TINY))[:, None]
-        rest = 0.5 * (self.cost - np.abs(v).sum(axis=1))[:, None] / self.at.shape[1]
-        self.cone.z = np.stack([np.maximum(v, 0.0) + rest, np.maximum(-v, 0.0) + rest])
 
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         return np.stack([w - t[:, None], -w - t[:, None]])
@@ -338,15 +332,10 @@ class Lengths(Piece):
     def norms(self, w: np.ndarray) -> np.ndarray:
         return np.asarray(np.linalg.norm(w, axis=1))
 
-    def hold(self, v: np.ndarray) -> np.ndarray:
-        v = v * np.minimum(1.0, INSIDE * self.cost / np.maximum(np.linalg.norm(v, axis=1), TINY))[:, None]
+    def hold(self, v: np.ndarray, share: float = INSIDE) -> np.ndarray:
+        v = v * np.minimum(1.0, share * self.cost / np.maximum(np.linalg.norm(v, axis=1), TINY))[:, None]
         self.cone.z = np.column_stack([self.cost, -v])
         return v
-
-    def place(self, w: np.ndarray, v: np.ndarray, size: float) -> None:
-        self.t = self.norms(w)
-        self.cone.s = np.column_stack([self.t, w])
-        self.cone.z = np.column_stack([self.cost, -v])
 
     def images(self, w: np.ndarray, t: np.ndarray) -> np.ndarray:
         return -np.column_stack([t, w])

@@ -28,7 +28,7 @@
     or few samples
     smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
     systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller
-    these, few samples   → ssnal takes over from fbpd after a fifth of what interior points need; these begin there
+    these, few samples   → ssnal takes over from fbpd after a third of what interior points need; these begin there
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
     data in blocks       → working-set, in passes over the blocks; sparsa where a penalty leaves no feature out
     other non-smooth     → fobos, a stochastic subgradient method: gradients do not exist everywhere

@@ -22,7 +22,6 @@ A step on entry (j, k) costs nnz(column j), and m times as much if it moves. C t
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -102,7 +101,7 @@ class NewGLMNET(EntrySolver):
     def start(self, problem: Problem, coef: np.ndarray) -> NewGLMNETState:
         return NewGLMNETState(problem, coef)
 
-    def variant(self, problem: Problem) -> Any:
+    def variant(self, problem: Problem) -> bool:
         return self._opens(problem)
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:

@@ -1,4 +1,4 @@
-"""First-order steps of the working-set solver for problems of few columns: a few SpaRSA steps in place of a sweep.
+"""First-order steps for problems of few columns: a few SpaRSA steps in place of a sweep, or before Newton steps.
 
 Where X has so few columns that a working set would hold them all, products with all of X cost less than a sweep that
 walks its columns one by one, above all for dense X.

@@ -21,9 +21,9 @@ SPARSE_STEP, SPARSE_WORK = 7e4, (1.5e6, 0.08)
 FACTOR_WORK, STEP_WORK = 1.5, 2e7
 # Multiplications for which a step of fbpd counts besides those with X, and the share of what interior points need (a
 # least number, more for each class, and one of a factorisation, each for all steps) after which they take over: they
-# begin at the point they are given, so little is lost (measured on 40 to 150 samples, 64 to 2000 features, 3 to 50
-# classes: .1 and .8 are slower on average).
-SPLIT_STEP, SPLIT_SHARE, PATH_WORK, CLASS_WORK = 3e5, 0.2, 4e7, 3e6
+# begin at the point they are given, so little is lost (measured on 216 problems of 30 to 150 samples, 64 to 2000
+# features and 2 to 50 classes: half of the share is as fast on average, and slower at worst).
+SPLIT_STEP, SPLIT_SHARE, PATH_WORK, CLASS_WORK = 3e5, 0.3, 4e7, 3e6
 
 
 def overdue(problem: Problem, state: Any, done: int) -> bool:
