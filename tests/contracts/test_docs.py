@@ -87,16 +87,12 @@ WITH_EXAMPLES = [path for path in PAGES if RUN.search(path.read_text(encoding="u
 REGISTERING = [path for path in WITH_EXAMPLES if path.stem.startswith("adding-") or path.stem == "own-parts"]
 
 
-def test_examples_run(tmp_path: Path) -> None:
-    """Those that register nothing, which the next page could meet, share a process: it takes a second to begin."""
-    together = [path for path in WITH_EXAMPLES if path not in REGISTERING]
-    assert len(together) > 5
+@pytest.mark.parametrize("registering", [False, True], ids=["use", "register"])
+def test_examples_run(registering: bool, tmp_path: Path) -> None:
+    """Pages share a process, which takes seconds to begin: those whose parts others could meet, and all others."""
+    together = [path for path in WITH_EXAMPLES if (path in REGISTERING) == registering]
+    assert len(together) >= 5
     run_examples(together, tmp_path)
-
-
-@pytest.mark.parametrize("path", REGISTERING, ids=lambda p: p.name)
-def test_examples_that_register_parts_run(path: Path, tmp_path: Path) -> None:
-    run_examples([path], tmp_path)
 
 
 @pytest.mark.slow

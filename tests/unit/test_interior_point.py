@@ -13,6 +13,7 @@ from sparsescope.problems.interior_cones import Orthant, SecondOrder
 from sparsescope.problems.interior_systems import ByClass, ByWeights, Joint, factored
 from sparsescope.registry import penalties, solvers
 from sparsescope.runs.stopping import Iterations
+from sparsescope.solvers.shared.augmented import Lagrangian
 from sparsescope.solvers.shared.hand_over import CLASS_WORK, PATH_WORK, SPLIT_SHARE, SPLIT_STEP, overdue
 from sparsescope.solvers.shared.interior_point import ROOM, InteriorPoint, factoring
 from sparsescope.solvers.shared.interior_point import suits as takes_interior_points
@@ -222,6 +223,20 @@ def test_zero_weights_that_are_optimal_are_a_point_to_begin_at() -> None:
     for _ in range(3):
         assert core.step(1)
     assert core.reached - problem.n * core.proved <= 1e-8 * core.reached and not core.shown.any()
+
+
+def test_where_rounding_ends_its_steps_the_lagrangian_goes_on() -> None:
+    """At λ_max slacks are zero together with their duals, and here several intercepts are optimal."""
+    X, y = tags()
+    problem = ss.Problem(X, y, loss="separation-ranking", penalty="block-l1/l2", intercept=True)
+    problem = problem.with_lam(problem.lam_max)
+    run = ss.Run(problem, "ssnal")
+    kinds = []
+    while run.advance().relative_gap > 1e-9:
+        kinds.append(type(run.state.core))
+        assert len(kinds) < 100
+    assert sorted(set(kinds), key=kinds.index) == [type(None), InteriorPoint, Lagrangian]
+    solved(problem, 1e-9)
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1/l2", "block-l1/linf"])

@@ -29,19 +29,11 @@ def test_zero_is_optimal_at_lam_max_and_not_just_below(loss: str, kind: str, pen
     assert 0.0 <= problem.lam_max_slack < 2e-3
     zero, b = np.zeros((problem.d, problem.m)), problem.null_intercept if intercept else None
     null = problem.objective(zero, b)
-    above = ss.solve(
-        problem.with_lam(problem.lam_max), "fbpd", tol=1e-7, max_iter=50_000, record=False, certify_every=20
-    )
+    above = ss.solve(problem.with_lam(problem.lam_max), "auto", tol=1e-7, max_iter=50_000, record=False)
     assert above.converged and above.dual >= null * (1 - 2e-7), "nothing is better than zero"
     # Just below, the optimum gains the square of what is missing to λ_max: more than the gap that is left.
-    below = ss.solve(
-        problem.with_lam(0.99 * (1 - problem.lam_max_slack) * problem.lam_max),
-        "fbpd",
-        tol=1e-7,
-        max_iter=50_000,
-        record=False,
-        certify_every=20,
-    )
+    lam = 0.99 * (1 - problem.lam_max_slack) * problem.lam_max
+    below = ss.solve(problem.with_lam(lam), "auto", tol=1e-7, max_iter=50_000, record=False)
     assert below.converged and below.W.any() and below.objective < null * (1 - 2e-7)
 
 
@@ -107,7 +99,7 @@ def test_a_central_path_finds_what_linear_programmes_find(
     assert path.lam_max_slack < 1e-6
     assert path.lam_max <= programme.lam_max * (1 + 1e-6)
     assert path.lam_max >= programme.lam_max * (1 - programme.lam_max_slack) * (1 - 1e-6)
-    above = ss.solve(path.with_lam(path.lam_max), "fbpd", tol=1e-6, max_iter=50_000, record=False, certify_every=20)
+    above = ss.solve(path.with_lam(path.lam_max), "auto", tol=1e-6, max_iter=50_000, record=False)
     assert above.converged and above.dual >= path.null_objective * (1 - 2e-6), "nothing is better than zero"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -50,13 +51,19 @@ def test_the_steps_of_a_solver_do_not_depend_on_the_units(name: str) -> None:
         np.testing.assert_allclose(found * 2.0**power, W[0] * unit, rtol=1e-9, atol=1e-12)
 
 
+@cache
+def in_usual_units() -> ss.Result:
+    X, y = iris()
+    return ss.solve(ss.Problem(X, y, loss="logistic", lam=0.02, intercept=True), "auto", tol=1e-9)
+
+
 @pytest.mark.parametrize("factor", [1e-150, 1e-10, 1.8e19, 1e150])
 @pytest.mark.parametrize("name", ["bcd-ls", "bcd-cst", "fista-cst", "fista-ls", "sparsa", "working-set", "auto"])
 def test_solutions_in_any_units_are_certified_and_are_those_of_the_usual_ones(name: str, factor: float) -> None:
     X, y = iris()
-    usual = ss.solve(ss.Problem(X, y, loss="logistic", lam=0.02, intercept=True), "auto", tol=1e-9)
+    usual = in_usual_units()
     problem = ss.Problem(X * factor, y, loss="logistic", lam=0.02 * factor, intercept=True)
-    found = ss.solve(problem, name, tol=1e-7, max_iter=20_000)
+    found = ss.solve(problem, name, tol=1e-7, max_iter=20_000, record=False, certify_every=20)
     assert found.converged and found.objective == pytest.approx(usual.objective, rel=1e-6)
     np.testing.assert_allclose(found.W * factor, usual.W, atol=2e-2)
     again = problem.certificate(found.W, found.b)

@@ -15,7 +15,9 @@ those of the problem on the ones that matter (solvers/shared/restriction.py).
 Smooth losses with small systems (few samples or few features) take the method of the paper itself: proximal points W,
 each found by Newton steps on its dual, whose systems have the size of the pieces in use (shared/proximal_point.py).
 Hinges with few samples and many weights take Newton steps along the central path instead (shared/interior_point.py):
-there the pieces of U and of V change together for long, and steps on one of them know nothing of the other.
+there the pieces of U and of V change together for long, and steps on one of them know nothing of the other. Where
+rounding ends these (at λ_max, say, where the smallest slack of a solution is zero, and so is its dual), the Lagrangian
+goes on from their point, if its system is small enough.
 """
 
 from __future__ import annotations
@@ -147,7 +149,7 @@ class SSNAL(Solver):
         return taken
 
     def adapt(self, problem: Problem, state: AugmentedState) -> None:
-        state.core = state.part = state.working = None
+        state.core = state.part = state.working = state.ready = None
         state.choices = 0
         smooth = bool(problem.loss.smooth)
         if smooth or smooth != state.smooth:  # between hinges the dual rows go on
@@ -169,6 +171,8 @@ class SSNAL(Solver):
             state.ready = bool(
                 core.reached / problem.n - core.proved <= state.aim * problem.scale(core.reached / problem.n)
             )
+            if core.at_its_end and problem.rows * problem.m <= MOST_WEIGHTS:
+                state.core, state.ready = Lagrangian(problem, state.coef, state.U), None
         elif moved and worthwhile(problem) and isinstance(core, Lagrangian):
             self._choose(problem, state)
 

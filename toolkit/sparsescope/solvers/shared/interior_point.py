@@ -38,6 +38,7 @@ NEAR = 1e-2  # share of F that the complementarity has at most where zeros are l
 UNNOTICED = 0.1  # share of the complementarity by which F may grow when weights become zero
 CLOSE = 0.5  # gap, as a share of F, up to which the method begins at the point it is given
 ROOM = 10.0  # the complementarity there, in units of that gap: less leaves the point too near the boundary
+SHORT, MOST_SHORT = 1e-2, 3  # size of a step from a point too near the boundary; so many on end, the rest is rounding
 MOST_WORK = 4.5e9  # multiplications of a step's factorisation: about .4 s of one processor
 MOST_ENTRIES = 4_000_000  # of X, which is held as a full array
 
@@ -82,7 +83,7 @@ class InteriorPoint(CentralPath):
         start = self.hinges.slack.product() / self.hinges.slack.count
         self.pieces = pieces_of(problem.regulariser, found, d, problem.m, self.strength, start)
         self.W = np.zeros((self.X.shape[1], problem.m))
-        self.trials, self.size, self.stuck = 1, float("nan"), not self.n
+        self.trials, self.size, self.stuck, self.short = 1, float("nan"), not self.n, 0
         self.shown, self.reached = W.astype(np.float64), self.total(W.astype(np.float64))
         self.Un = U.astype(np.float64)
         self.proved = self.dual_value(self.Un)
@@ -130,6 +131,12 @@ class InteriorPoint(CentralPath):
         W = self.shown.astype(self.problem.dtype)
         return float(certify(self.problem, W, self._scores(self.shown), Workspace(self.problem), write).dual)
 
+    @property
+    def at_its_end(self) -> bool:
+        """Whether no step makes progress any more, for rounding."""
+        near = self.reached - self.problem.n * self.proved <= NEAR * self.reached  # the first steps may be short, too
+        return self.n > 0 and (self.stuck or (near and self.short >= MOST_SHORT))
+
     # ------------------------------------------------------------------------------------------------------- steps
     def step(self, patience: int) -> bool:
         """A step along the central path. Whether it was taken: rounding may leave none."""
@@ -144,6 +151,7 @@ class InteriorPoint(CentralPath):
             self.stuck = True
             return False
         self.size = min(self.ahead, self.below)
+        self.short = self.short + 1 if self.size < SHORT else 0
         self._show()
         return True
 
