@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import make_blobs
 
 import sparsescope as ss
 from helpers import FEW_PAIRS, FirstOrder, digits, fitting, text
@@ -243,6 +244,24 @@ def test_auto_chooses_a_solver_that_can_and_says_why(loss: str, penalty: str) ->
     solver, reason = choose(on_digits(loss=loss, penalty=penalty))
     assert solver.solves(on_digits(loss=loss, penalty=penalty)) is None
     assert len(reason.split()) >= 6
+
+
+def test_newton_steps_without_descent_are_counted_while_f_stands_still() -> None:
+    problem = on_digits()
+    state = WorkingSet().init(problem)
+    for objective, counted in ((1.0, 1), (1.0 - 1e-12, 2), (1.0 - 1e-11, 3), (0.9, 1), (0.9, 2)):
+        state.failed(objective)
+        assert state.failures == counted
+    state.forget(problem)
+    assert state.failures == 0
+
+
+def test_auto_goes_on_with_ssnal_where_newton_steps_find_no_descent() -> None:
+    """Samples of one class weigh ten million times as much as those of the others."""
+    X, y = make_blobs(centers=3, random_state=0, cluster_std=20)
+    problem = ss.Problem(X[::2], y[::2], intercept=True, class_weight={0: 1000.0, 1: 1e-4, 2: 1e-4})
+    found = ss.solve(problem.with_lam(0.1 * problem.lam_max), "auto", max_iter=1000)
+    assert found.converged and "of which found no descent" in found.reason
 
 
 def test_auto_does_what_its_choice_does_and_results_carry_the_reason() -> None:

@@ -55,6 +55,7 @@ REFRESH = 20  # steps after which scores are computed afresh, so that rounding d
 # by about LENIENCE (measured along paths on pydocs), then by what was found: a certificate that does not suffice
 # makes that smaller, and with the next λ it grows. A Newton step leaves about NEWTON_LEAVES of a violation.
 LENIENCE, STRICTER, MORE_LENIENT, MOST_LENIENCE, NEWTON_LEAVES = 4.0, 0.6, 2.0, 100.0, 0.3
+STILL = 1e-10  # share of F by which it stands still
 NEAR = 2.0  # factor of λ within which a problem is so much like the one before that Newton steps go on as they were
 
 
@@ -106,6 +107,7 @@ class WorkingSetState(State):
         self.working = None
         self.target = 0.0
         self.objective = float("nan")
+        self.failures, self.stood = 0, np.inf  # Newton steps without descent while F stood there
         self.ready, self.guess = None, float("nan")  # guess: the relative gap by the worst row of the last sweep
         if self.newton is not None:
             self.newton.begin(near)
@@ -123,6 +125,11 @@ class WorkingSetState(State):
         self.ready = bool(gap <= self.lenience * self.aim)
         if self.ready:
             self.lenience *= STRICTER
+
+    def failed(self, objective: float) -> None:
+        """Count a Newton step without descent; from one on, if F has fallen since the last."""
+        fell = self.stood - objective > STILL * abs(objective)
+        self.failures, self.stood = (1, objective) if fell else (self.failures + 1, self.stood)
 
     def moved(self) -> None:
         """The scores, or the loss, are others: what is kept about the samples is not true any more."""
@@ -367,6 +374,8 @@ class WorkingSet(Solver):
         if done is None:
             return False
         state.moved()
+        if not done.taken:
+            state.failed(done.before)
         if state.gradient is not None:
             state.gradient.moved = True
             state.ready = bool(state.aim) or None
