@@ -535,7 +535,7 @@ def test_a_change_of_the_solver_keeps_weights_and_counters(name: str, following:
     event = run.advance()
     assert event.iteration == 6 and event.passes > before.passes
     rises = following in STOCHASTIC or solvers[following].splits or not problem.loss.smooth
-    assert event.objective < before.objective or rises
+    assert event.objective < before.objective or rises or before.relative_gap <= 1e-10  # nothing is left to do
 
 
 def test_a_change_to_other_data_is_refused() -> None:

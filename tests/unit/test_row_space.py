@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from sparsescope.runs.stopping import Gap, Iterations
+from sparsescope.solvers import row_space
 
 LOSSES = ("logistic", "multiclass-squared-hinge", "squared", "crammer-singer", "separation-ranking")
 
@@ -99,11 +100,23 @@ def test_changes_in_the_middle_of_a_run(change: dict[str, Any]) -> None:
     assert last.objective == pytest.approx(ss.reference(run.problem).objective, rel=2e-6)
 
 
-def test_hinges_are_finished_by_gradient_steps() -> None:
-    """With a small λ the margins of random labels change one after the other, and Newton steps with them."""
+def random_labels(lam: float = 1e-4) -> ss.Problem:
+    """With a small λ the margins of random labels change one after the other, and rough Newton steps with them."""
     X, y = np.random.default_rng(0).standard_normal((60, 300)), np.arange(60) % 6
-    problem = ss.Problem(X, y, loss="multiclass-squared-hinge", penalty="ridge", lam=1e-4)
-    found = ss.solve(problem, "row-space", max_iter=1000)
+    return ss.Problem(X, y, loss="multiclass-squared-hinge", penalty="ridge", lam=lam)
+
+
+@pytest.mark.parametrize("lam", [1e-2, 1e-4, 1e-6])
+def test_hinges_take_a_few_nearly_exact_newton_steps(lam: float) -> None:
+    problem = random_labels(lam)
+    run = ss.Run(problem, "row-space", stop=Gap(1e-9) | Iterations(100))
+    last = list(run)[-1]
+    assert "certified" in last.message and run.state.inner.delegate.forcing == row_space.FORCING
+
+
+def test_hinges_are_finished_by_gradient_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_space, "PATIENCE", 1)
+    found = ss.solve(random_labels(), "row-space", max_iter=2000)
     assert found.success
     assert "60 features in place of 300" in found.message
     assert "fista-ls" in found.message
@@ -118,11 +131,10 @@ def test_at_rounding_steps_do_not_shrink_to_nothing() -> None:
         assert list(run)[-1].step_size > 1e-8, solver
 
 
-def test_an_end_is_not_remembered_by_the_inner_solver() -> None:
+def test_an_end_is_not_remembered_by_the_inner_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """A certificate that ends a run says nothing of the next λ: inner steps would break off one by one."""
-    X, y = np.random.default_rng(0).standard_normal((60, 300)), np.arange(60) % 6
-    problem = ss.Problem(X, y, loss="multiclass-squared-hinge", penalty="ridge", lam=1e-4)
-    run = ss.Run(problem, "row-space", stop=Gap(1e-3, of_null=0.0) | Iterations(1000))
+    monkeypatch.setattr(row_space, "PATIENCE", 1)
+    run = ss.Run(random_labels(1e-2), "row-space", stop=Gap(1e-3, of_null=0.0) | Iterations(1000))
     list(run)
     assert run.state.ready and run.state.inner.delegate.name == "fista-ls"
     assert run.state.inner.ready is None
@@ -133,10 +145,10 @@ def test_an_end_is_not_remembered_by_the_inner_solver() -> None:
     [
         ("crammer-singer", 90, "row-space"),
         ("crammer-singer", 89, "dual-cd"),
-        ("multiclass-squared-hinge", 150, "row-space"),
-        ("multiclass-squared-hinge", 149, "working-set"),
-        ("logistic", 240, "row-space"),
-        ("logistic", 239, "newton-cg"),
+        ("multiclass-squared-hinge", 30, "row-space"),
+        ("multiclass-squared-hinge", 29, "working-set"),
+        ("logistic", 90, "row-space"),
+        ("logistic", 89, "newton-cg"),
     ],
 )
 def test_auto_takes_it_for_many_features(loss: str, d: int, wanted: str) -> None:

@@ -8,8 +8,8 @@
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
-    features               says for it; from three (hinges that are not smooth), five (smooth hinges) or eight features
-                           (other smooth losses) for each sample
+    features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three
+                           features (other losses) for each sample
     smooth loss, ridge   → newton-cg; hinges with dense X only from twenty samples for each feature on. working-set goes
                            on where its steps are cut short or its systems are badly conditioned
     hinges, ridge, many  → fista-ls, with ten features or more for each sample of sparse X: Newton steps on all of them
@@ -63,9 +63,9 @@ LONG = 1500  # steps after which ssnal takes over: they cost about half of what 
 # (measured for 300 to 2000 samples: as fast at a large λ, two to three times as fast at a small one).
 UNDERDETERMINED = 10
 # Features for each sample from which on a dense problem with ridge is solved in the row space of X, where that has been
-# faster (measured for 100 to 2000 samples, 2 and 10 classes, and three sets of gene expressions): hinges that are not
+# faster (measured for 100 to 2000 samples, 2 to 10 classes, and three sets of gene expressions): hinges that are not
 # smooth, smooth hinges, other smooth losses; and the most samples, for the eigenvectors of XXᵀ take n³.
-ROW_SPACE, MOST_SAMPLES = (3.0, 5.0, 8.0), 3000
+ROW_SPACE, MOST_SAMPLES = (3.0, 1.0, 3.0), 3000
 MOST_FAILURES = 10  # Newton steps without descent at one F, after which ssnal takes over as well
 # Newton steps cut to less than a quarter, or products with the Hessian, after which damped steps and sweeps take over:
 # they cope with features and classes of very different sizes (measured on covertypes with and without an intercept).
@@ -275,19 +275,23 @@ class Auto(Solver):
     takes_sample_weights = takes_feature_weights = takes_partitions = True
     anywhere: ClassVar[bool] = False  # whether only solvers with dense weights, which can begin anywhere, are chosen
 
+    def choose(self, problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
+        """Return the solver for a problem and the reason; ``anywhere``: one that can begin at given weights."""
+        return choose(problem, anywhere or self.anywhere)
+
     def refuses(self, problem: Problem) -> str | None:
         try:
-            solver, _ = choose(problem, self.anywhere)
+            solver, _ = self.choose(problem)
         except ValueError as error:
             return str(error)
         return solver.solves(problem)
 
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
-        solver, reason = choose(problem, self.anywhere or W is not None)
+        solver, reason = self.choose(problem, W is not None)
         return self.mark(solver.init(problem, W, b), solver, reason)
 
     def warm_start_from(self, problem: Problem, state: State) -> State:
-        solver, reason = choose(problem, self.anywhere)
+        solver, reason = self.choose(problem)
         return self.mark(solver.warm_start_from(problem, state), solver, reason)
 
     def mark(self, state: State, solver: Solver, reason: str) -> State:
@@ -344,7 +348,7 @@ class Auto(Solver):
         yield from state.delegate.step_in_parts(problem, state, rows)
 
     def adapt(self, problem: Problem, state: Any) -> State | None:
-        solver, reason = choose(problem, self.anywhere)
+        solver, reason = self.choose(problem)
         if solver != state.delegate:
             return self.mark(solver.warm_start_from(problem, state), solver, reason)
         adapted = solver.adapt(problem, state)
@@ -365,17 +369,17 @@ class Auto(Solver):
         return bool(state.delegate.conclude(problem, state))
 
     def value(self, problem: Problem, loss: float, penalty: float) -> float:
-        return choose(problem, self.anywhere)[0].value(problem, loss, penalty)
+        return self.choose(problem)[0].value(problem, loss, penalty)
 
     def target(self, problem: Problem) -> tuple[Any, ...]:
-        return choose(problem, self.anywhere)[0].target(problem)
+        return self.choose(problem)[0].target(problem)
 
     def variant(self, problem: Problem) -> Any:
-        solver, _ = choose(problem, self.anywhere)
+        solver, _ = self.choose(problem)
         return solver.name, solver.variant(problem)
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
-        solver, reason = choose(problem, self.anywhere)
+        solver, reason = self.choose(problem)
         return self.mark(solver.precompile(tiny, problem), solver, reason)
 
 

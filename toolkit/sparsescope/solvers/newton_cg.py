@@ -38,7 +38,6 @@ PRODUCTS = 16.0  # products with X, and back, that making Σ̂ may cost
 CHEAP = 1e7  # multiplications that it may cost in any case
 LEAST_SAMPLES, MOST_SAMPLES = 3.0, 20.0  # for each feature, of a Σ̂ that is worth its eigenvectors
 LEAST_CURVATURE = 1e-8  # as a share of the largest that the loss can have
-FORCING = 0.3  # η₀
 WITHIN = 0.2  # share of the gap at which the run will stop that the residual of a Newton system may leave
 STRICTER = 0.3  # factor of that share after a certificate that it did not suffice for
 SHORT = 0.25  # a step below this share of the Newton step is counted: the quadratic model is far off
@@ -177,6 +176,9 @@ class NewtonCG(Solver):
     """
 
     cg_steps: int = field(200, 1, 10_000, "conjugate-gradient steps in one Newton step, at most", log=True)
+    forcing: float = field(
+        0.3, 1e-6, 0.9, "residual that a Newton system is left with, as a share, at most (η₀)", log=True
+    )
 
     title = "Newton–CG"
     menu_order = 135
@@ -186,7 +188,7 @@ class NewtonCG(Solver):
     columns = (*STEP_COLUMNS, Column("inner_steps", "conjugate-gradient steps of this iteration", status="CG"))
     takes_sample_weights = True
     only_penalties = ("ridge",)
-    contract_settings = ({}, {"cg_steps": 1}, {"cg_steps": 5})
+    contract_settings = ({}, {"cg_steps": 1}, {"cg_steps": 5}, {"forcing": 0.003})
 
     def refuses(self, problem: Problem) -> str | None:
         reason = super().refuses(problem)
@@ -261,7 +263,7 @@ class NewtonCG(Solver):
         P, D, E = M.copy(), np.zeros_like(R), np.zeros_like(state.Z)
         Q, S, T = np.empty_like(R), np.empty_like(state.Z), np.empty_like(state.Z)
         first = rho = inner(R, M)
-        forcing = min(FORCING, state.size / state.last_size)
+        forcing = min(self.forcing, state.size / state.last_size)
         eps, W = float(np.finfo(problem.dtype).eps), state.coef[:d]
         wanted = state.size > ROUNDING * eps * lam * math.sqrt(inner(W, W))  # else G is what XᵀU/n and λW leave
         steps = 0
