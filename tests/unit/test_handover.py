@@ -13,6 +13,7 @@ from helpers import factors
 from sparsescope.runs.handover import BETTER, FAR
 from sparsescope.solvers import auto
 from sparsescope.solvers.shared import proximal_point
+from sparsescope.solvers.shared.hand_over import outdone
 
 
 @cache
@@ -108,6 +109,31 @@ def test_auto_chooses_again_and_hands_on_better_weights(monkeypatch: pytest.Monk
     run.change(lam=0.5 * problem().lam)
     assert run.reason.startswith("working-set: ") and run.notice.startswith("working-set starts from the best weights")
     assert run.observe(certify_now=True).objective <= before / BETTER
+
+
+def test_smooth_losses_go_on_with_ssnal_when_they_have_cost_what_it_would() -> None:
+    X, y = np.random.default_rng(0).standard_normal((60, 3)), np.arange(60) % 3
+    X = X @ np.random.default_rng(1).standard_normal((3, 200)) + 0.05 * np.random.default_rng(2).standard_normal(
+        (60, 200)
+    )
+    made = ss.Problem(X, y, loss="logistic", penalty="l1", intercept=True)
+    run, names = ss.Run(made.with_lam(1e-4 * made.lam_max), "auto"), []
+    while run.advance().relative_gap > 1e-6:
+        names.append(run.state.delegate.name)
+    before = names.count("newglmnet")
+    assert (
+        set(names[before:]) == {"ssnal"} and outdone(run.problem, before + 1) and not outdone(run.problem, before - 2)
+    )
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1/l2", "elastic-net"])
+def test_larger_systems_are_worth_more_iterations(penalty: str) -> None:
+    def least(n: int, d: int) -> int:
+        X = np.random.default_rng(0).standard_normal((n, d))
+        made = ss.Problem(X, np.arange(n) % 3, loss="logistic", penalty=penalty, lam=0.1)
+        return next(done for done in range(100_000) if outdone(made, done))
+
+    assert 10 < 2 * least(30, 40) < least(200, 300)
 
 
 def test_a_session_marks_where_the_next_solver_starts() -> None:

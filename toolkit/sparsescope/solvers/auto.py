@@ -26,8 +26,9 @@
                            where pd-sparse fits, only after a third of the work that ssnal needs
     dual-cd, few weights → ssnal goes on from its dual point after as much work as it needs itself
     or few samples
-    smooth loss, small   → ssnal takes over: after these, corners of the penalty are left that they find slowly; its
-    systems, 1500 steps    systems have the size of the weights or of the samples' scores, whichever is smaller; sooner
+    smooth loss, small   → ssnal takes over once others have cost what it would in all, after 1500 iterations at most:
+    systems                features that go together at a small λ, and corners of the penalty, they find slowly; its
+                           systems have the size of the weights or of the samples' scores, whichever is smaller. Also
                            after ten Newton steps of working-set without descent at one F, as at tiny λ or with very
                            different weights of samples (measured: 1.1 to 17 times as fast)
     these, few samples   → ssnal takes over from fbpd after a third of what interior points need; these begin there
@@ -50,7 +51,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
-from .shared.hand_over import overdue
+from .shared.hand_over import outdone, overdue
 from .shared.interior_point import suits as takes_interior_points
 from .shared.newton import able
 from .shared.proximal_point import suits
@@ -276,7 +277,20 @@ class Auto(Solver):
     anywhere: ClassVar[bool] = False  # whether only solvers with dense weights, which can begin anywhere, are chosen
 
     def choose(self, problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
-        """Return the solver for a problem and the reason; ``anywhere``: one that can begin at given weights."""
+        """Choose the solver for a problem.
+
+        Parameters
+        ----------
+        problem
+            the problem.
+        anywhere
+            choose one that can begin at given weights.
+
+        Returns
+        -------
+        tuple of Solver and str
+            the solver and the reason.
+        """
         return choose(problem, anywhere or self.anywhere)
 
     def refuses(self, problem: Problem) -> str | None:
@@ -328,7 +342,10 @@ class Auto(Solver):
             )
         done = state.iteration - state.chosen_at
         failed = getattr(state, "failures", 0) >= MOST_FAILURES
-        if not (done == LONG or failed if problem.loss.smooth else overdue(problem, state, done)):
+        late = (
+            done >= LONG or failed or outdone(problem, done) if problem.loss.smooth else overdue(problem, state, done)
+        )
+        if not late:
             return None
         exact = solvers.create("ssnal")
         if exact == state.delegate or _is_underdetermined(problem) or exact.solves(problem) is not None:

@@ -133,7 +133,7 @@ class InteriorPoint(CentralPath):
 
     @property
     def at_its_end(self) -> bool:
-        """Whether no step makes progress any more, for rounding."""
+        """True if rounding leaves no step that makes progress."""
         near = self.reached - self.problem.n * self.proved <= NEAR * self.reached  # the first steps may be short, too
         return self.n > 0 and (self.stuck or (near and self.short >= MOST_SHORT))
 
