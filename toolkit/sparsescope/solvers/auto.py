@@ -29,8 +29,7 @@
     smooth loss, small   → ssnal takes over once others have cost what it would in all, after 1500 iterations at most:
     systems                features that go together at a small λ, and corners of the penalty, they find slowly; its
                            systems have the size of the weights or of the samples' scores, whichever is smaller. Also
-                           after ten Newton steps of working-set without descent at one F, as at tiny λ or with very
-                           different weights of samples (measured: 1.1 to 17 times as fast)
+                           after ten Newton steps of working-set without descent at one F
     these, few samples   → ssnal takes over from fbpd after a third of what interior points need; these begin there
     these two otherwise  → fbpd, primal–dual splitting: its dual point proves the optimum
     data in blocks       → working-set, in passes over the blocks; sparsa where a penalty leaves no feature out
@@ -87,8 +86,7 @@ MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arra
 def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
     """The solver for a problem and the reason; ``anywhere``: one that can begin at given weights.
 
-    Raises ``ValueError`` if no registered solver can solve it.
-    """
+    Raises ``ValueError`` if no registered solver can solve it."""
     if not problem.samples:
         return solvers.create("quic"), (
             "a sparse inverse covariance: Newton steps on the entries in use, the fastest measured at every accuracy"
@@ -353,10 +351,8 @@ class Auto(Solver):
         if small_exact(problem) is None:
             return (exact, _along_the_path(state, done)) if takes_interior_points(problem) else None
         cut = f", {state.failures} of which found no descent" if failed else ""
-        return exact, (
-            f"{state.delegate.name} did not end in {done} iterations{cut}, and the systems are small: semismooth "
-            "Newton steps, which reach high accuracy in tens to hundreds of iterations"
-        )
+        why = "semismooth Newton steps, which reach high accuracy in tens to hundreds of iterations"
+        return exact, f"{state.delegate.name} did not end in {done} iterations{cut}, and the systems are small: {why}"
 
     def step(self, problem: Problem, state: Any) -> None:
         state.delegate.step(problem, state)
