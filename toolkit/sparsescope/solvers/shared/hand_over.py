@@ -28,17 +28,17 @@ FACTOR_WORK, STEP_WORK = 1.5, 2e7
 SPLIT_STEP, SPLIT_SHARE, PATH_WORK, CLASS_WORK = 3e5, 0.3, 4e7, 3e6
 
 # What an iteration on a smooth loss counts besides the entries of X and classes, and for each of these; what a step of
-# proximal points counts besides its system, for a penalty of single entries and for others, and for the third power of
-# its size; and the steps that these need (all in multiplications, measured on some 80 problems of 60 to 300 samples, 30
-# to 1500 features and 3 to 5 classes, λ from .1 to 1e-4 λ_max).
+# proximal points counts, for a penalty of single entries, of blocks and of rows, and for the third power of the size of
+# its system; and the steps that these need (all in multiplications, measured on some 80 problems of 60 to 300 samples,
+# 30 to 1500 features and 3 to 5 classes with λ from .1 to 1e-4 λ_max, and on 288 of benchmarks/bench_reach.py).
 ITERATION, ENTRY, STEPS = 4e6, 16.0, 90
-OF_ENTRIES, OF_VECTORS = (4e6, 1.0 / 6.0), (1.2e7, 1.0)
+OF_ENTRIES, OF_BLOCKS, OF_ROWS = (4e6, 1.0 / 6.0), (8e6, 0.1), (1.2e7, 0.4)
 
 
 def outdone(problem: Problem, done: int) -> bool:
     """Return whether the iterations on a smooth loss have cost as much as proximal points would in all."""
-    terms = problem.regulariser.entry_terms()
-    base, cubic = OF_ENTRIES if terms is not None and np.ndim(terms[0]) == 0 else OF_VECTORS
+    terms, others = problem.regulariser.entry_terms(), OF_ROWS if problem.regulariser.blocks is None else OF_BLOCKS
+    base, cubic = OF_ENTRIES if terms is not None and np.ndim(terms[0]) == 0 else others
     size = float(min(problem.rows, problem.n) * problem.m)
     return done * (ITERATION + ENTRY * problem.design.nnz * problem.m) >= STEPS * (base + cubic * size**3)
 

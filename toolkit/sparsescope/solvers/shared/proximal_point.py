@@ -163,7 +163,7 @@ class ProximalPoint:
         R = self.Z - self.X @ self.W
         CR = np.einsum("ikr,ir->ik", C, R)
         A = self.columns()
-        if A.count <= n * m:
+        if A.count <= n * m and A.together <= n:
             S = A.gram(C)
             np.einsum("aa->a", S)[:] += 1.0
             D = A.times(_solved(S, A.transposed(CR))) - R
@@ -182,7 +182,8 @@ class ProximalPoint:
         problem, m, d = self.problem, self.problem.m, self.problem.d
         root, flat = np.sqrt(self.sigma), self.W[:d].ravel()
         own: list[list[np.ndarray]] = [[] for _ in range(m)]  # columns that move the scores of one class
-        joint: list[np.ndarray] = []  # and of all classes, (n, m, columns)
+        rows: list[int] = []  # features whose weights of all classes move together, and E of each (m, columns)
+        roots: list[np.ndarray] = []
         terms = problem.regulariser.entry_terms()
         alike = terms is not None and np.ndim(terms[0]) == 0  # a|w| + b½w² for every entry
         if alike or self.vectors is None:
@@ -196,14 +197,15 @@ class ProximalPoint:
             if not used.size:
                 continue
             for place, E in zip(at[used], self._roots(flat[at[used]], numbers[used]), strict=True):
-                if problem.regulariser.blocks is None:
-                    joint.append(self.X[:, place[0] // m, None, None] * E)
-                else:
+                if problem.regulariser.blocks is not None:
                     own[place[0] % m].append(self.X[:, place // m] @ E)
+                elif E.shape[1]:
+                    rows.append(int(place[0]) // m)
+                    roots.append(E)
         if problem.intercept:
             for k in range(m):
                 own[k].append(self.X[:, d:])
-        return Columns(own, joint, root, self.Z.shape)
+        return Columns(own, self.X[:, rows], roots, root, self.Z.shape)
 
     def _roots(self, vectors: np.ndarray, numbers: np.ndarray) -> list[np.ndarray]:
         """E of every vector of W (g, p): J = EEᵀ."""
@@ -217,16 +219,26 @@ class ProximalPoint:
 
 
 class Columns:
-    """A, whose columns move the scores of one class each (``own``) or of several (``joint``)."""
+    """A, whose columns move the scores of one class each (``own``) or of all: x_j times a column of E_j (``rows``: the
+    x_j, (n, features), ``roots``: the E_j, (m, columns))."""
 
     def __init__(
-        self, own: list[list[np.ndarray]], joint: list[np.ndarray], root: float, shape: tuple[int, int]
+        self,
+        own: list[list[np.ndarray]],
+        rows: np.ndarray,
+        roots: list[np.ndarray],
+        root: float,
+        shape: tuple[int, int],
     ) -> None:
         n, m = shape
-        self.shape = shape
+        self.shape, self.together = shape, len(roots)
         self.own = [root * np.column_stack(part) if part else np.empty((n, 0)) for part in own]
-        self.joint = root * np.concatenate(joint, axis=2) if joint else np.empty((n, m, 0))
-        self.ends = np.cumsum([0, *(part.shape[1] for part in self.own), self.joint.shape[2]])
+        self.rows = root * rows
+        self.roots = np.concatenate(roots, axis=1) if roots else np.empty((m, 0))
+        lengths = [part.shape[1] for part in roots]
+        self.at = np.repeat(np.arange(len(roots)), lengths)  # the feature of every column
+        self.starts = np.cumsum([0, *lengths])[:-1]
+        self.ends = np.cumsum([0, *(part.shape[1] for part in self.own), self.roots.shape[1]])
         self.count = int(self.ends[-1])
 
     def _place(self, k: int) -> slice:
@@ -234,7 +246,10 @@ class Columns:
 
     def times(self, w: np.ndarray) -> np.ndarray:
         """A·w, (n, m)."""
-        Z = self.joint @ w[self._place(self.shape[1])]
+        Z = np.zeros(self.shape)
+        if self.together:
+            V = np.add.reduceat(self.roots * w[self._place(self.shape[1])], self.starts, axis=1)
+            Z += self.rows @ V.T
         for k, part in enumerate(self.own):
             Z[:, k] += part @ w[self._place(k)]
         return Z
@@ -242,36 +257,42 @@ class Columns:
     def transposed(self, R: np.ndarray) -> np.ndarray:
         """AᵀR, (count,)."""
         own = [part.T @ R[:, k] for k, part in enumerate(self.own)]
-        return np.concatenate([*own, np.einsum("ikq,ik->q", self.joint, R)])
+        return np.concatenate([*own, (self.roots * (R.T @ self.rows)[:, self.at]).sum(axis=0)])
 
     def gram(self, C: np.ndarray) -> np.ndarray:
         """AᵀCA; its lower half."""
-        (n, m), S = self.shape, np.zeros((self.count, self.count))
+        m, S = self.shape[1], np.zeros((self.count, self.count))
+        last, joint = self._place(m), np.zeros((m, self.together, self.roots.shape[1]))
         for k in range(m):
             for r in range(k + 1):
-                S[self._place(k), self._place(r)] = (self.own[k] * C[:, k, r, None]).T @ self.own[r]
+                weighted = self.own[k] * C[:, k, r, None]
+                S[self._place(k), self._place(r)] = weighted.T @ self.own[r]
+                if self.together:
+                    pause()
+                    G = (self.rows * C[:, k, r, None]).T @ self.rows
+                    joint[k] += G[:, self.at] * self.roots[r]
+                    joint[r] += G[:, self.at] * self.roots[k] if r < k else 0.0
                 pause()
-        last, q = self._place(m), self.joint.shape[2]
-        if q:
-            CA = C @ self.joint
-            for k in range(m):
-                S[last, self._place(k)] = CA[:, k].T @ self.own[k]
-            S[last, last] = self.joint.reshape(n * m, q).T @ CA.reshape(n * m, q)
+        for k in range(m if self.together else 0):
+            S[last, last] += self.roots[k][:, None] * joint[k][self.at]
+            mixed = [self.rows.T @ (self.own[k] * C[:, r, k, None]) for r in range(m)]
+            S[last, self._place(k)] = sum(self.roots[r][:, None] * mixed[r][self.at] for r in range(m))
+            pause()
         return S
 
     def outer(self, B: np.ndarray) -> np.ndarray:
         """BᵀAAᵀB, for B (n, m, m) by samples."""
         n, m = self.shape
-        S = np.zeros((n * m, n * m))
         moved = np.empty((n, m, n, m))
         for k, part in enumerate(self.own):
             moved[:, k] = (part @ part.T)[:, :, None] * B[None, :, k, :]
             pause()
-        S += (B.transpose(0, 2, 1) @ moved.reshape(n, m, n * m)).reshape(n * m, n * m)
-        if self.joint.shape[2]:
-            seen = (B.transpose(0, 2, 1) @ self.joint).reshape(n * m, -1)
-            S += seen @ seen.T
-        return S
+        for k in range(m if self.together else 0):
+            for r in range(m):
+                J = np.add.reduceat(self.roots[k] * self.roots[r], self.starts)
+                moved[:, k] += ((self.rows * J) @ self.rows.T)[:, :, None] * B[None, :, r, :]
+                pause()
+        return np.asarray((B.transpose(0, 2, 1) @ moved.reshape(n, m, n * m)).reshape(n * m, n * m))
 
 
 def _solved(S: np.ndarray, b: np.ndarray) -> np.ndarray:
