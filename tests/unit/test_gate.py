@@ -17,6 +17,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import serving
+from bokeh.server.connection import ServerConnection
+from bokeh.server.views.ws import WSHandler
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from tornado.httputil import HTTPHeaders
 from tornado.websocket import WebSocketClientConnection, websocket_connect
@@ -357,3 +359,23 @@ def test_harmless_fragments_pass(text: str) -> None:
 def test_harmful_fragments_do_not(text: str) -> None:
     with pytest.raises(limits.TooMuch):
         limits.check_fragment(text)
+
+
+def test_a_page_that_a_ping_did_not_reach_is_not_forgotten_twice() -> None:
+    """Bokeh forgets it with the ping; the end of its websocket, a moment later, then met no session."""
+    forgotten: list[Any] = []
+
+    class Handler(limits.LimitedMessages, WSHandler):
+        close_code, close_reason = 1001, None
+
+        def __init__(self) -> None:
+            self.application = SimpleNamespace(client_lost=lambda gone: (forgotten.append(gone), gone.detach_session()))
+
+    session = SimpleNamespace(subscribe=lambda _: None, unsubscribe=lambda _: None, notify_connection_lost=lambda: None)
+    for by_ping in (False, True):
+        handler = Handler()
+        handler.connection = ServerConnection(None, handler, None, session)
+        if by_ping:
+            handler.application.client_lost(handler.connection)
+        handler.on_close()
+    assert len(forgotten) == 2

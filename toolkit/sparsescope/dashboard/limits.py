@@ -78,6 +78,8 @@ def _check_packed(fragment: str) -> None:
 class LimitedMessages:
     """Mixin for Bokeh's websocket handler: holds the limits, and closes the connection of a page that passes them."""
 
+    connection: Any
+
     def check_origin(self, origin: str) -> bool:
         """Return True: the gate has judged the Origin of every request before a handler is made."""
         return True
@@ -91,6 +93,12 @@ class LimitedMessages:
             self.close(1009, "message beyond the limits")  # type: ignore[attr-defined]
             return
         await super().on_message(fragment)  # type: ignore[misc]
+
+    def on_close(self) -> None:
+        """Forget a page that has gone, unless a ping that did not reach it has done so before."""
+        if getattr(self.connection, "_session", True) is None:
+            self.connection = None
+        super().on_close()  # type: ignore[misc]
 
 
 def limit_messages(application: Any) -> None:
