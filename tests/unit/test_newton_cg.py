@@ -13,7 +13,7 @@ from sparsescope.inputs import slim
 from sparsescope.problems.certificate import Workspace, certify
 from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap, Iterations
-from sparsescope.solvers import newton_cg
+from sparsescope.solvers import auto, newton_cg
 
 
 def samples(n: int = 200, d: int = 12, m: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -118,27 +118,42 @@ def test_what_it_does_not_solve_is_said() -> None:
 def test_auto_takes_it_and_leaves_it_where_it_does_not_end() -> None:
     X, y = samples()
     problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=1e-3, intercept=True)
-    auto = solvers.create("auto")
-    state = auto.init(problem)
+    chooser = solvers.create("auto")
+    state = chooser.init(problem)
     assert state.delegate == solvers.create("newton-cg")
-    auto.step(problem, state)
-    assert auto.successor(problem, state) is None
+    chooser.step(problem, state)
+    assert chooser.successor(problem, state) is None
     state.short = 3
-    following, reason = auto.successor(problem, state)
+    following, reason = chooser.successor(problem, state)
     assert following == solvers.create("working-set") and "3 of which" in reason
     state.short, state.products = 0, 300
-    assert auto.successor(problem, state)[0] == solvers.create("working-set")
+    assert chooser.successor(problem, state)[0] == solvers.create("working-set")
 
 
 def test_auto_and_hinges() -> None:
     for d, form, name in (
-        (6, np.asarray, "newton-cg"),
-        (12, np.asarray, "working-set"),
-        (12, sp.csr_array, "newton-cg"),
+        (40, np.asarray, "newton-cg"),
+        (41, np.asarray, "working-set"),
+        (41, sp.csr_array, "newton-cg"),
     ):
         X, y = samples(d=d)
         problem = ss.Problem(form(X), y, loss="multiclass-squared-hinge", penalty="ridge", lam=0.1)
         assert solvers.create("auto").init(problem).delegate == solvers.create(name)
+
+
+def test_hinges_and_many_features_of_sparse_x(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row space with few samples; with more, nearly exact steps on all features, and nothing takes over."""
+    X, y = samples(n=20, d=200)
+    problem = ss.Problem(sp.csr_array(X), y, loss="multiclass-squared-hinge", penalty="ridge", lam=1e-3)
+    assert auto.choose(problem)[0].name == "row-space"
+    monkeypatch.setattr(auto, "FEW_SAMPLES", 19)
+    state = solvers.create("auto").init(problem)
+    assert state.delegate == solvers.create("newton-cg", forcing=auto.EXACT)
+    state.short, state.products = 3, 300
+    assert solvers.create("auto").successor(problem, state) is None
+    found = ss.solve(problem, tol=1e-9)
+    assert found.converged and found.reason.startswith("newton-cg")
+    assert found.objective == pytest.approx(ss.solve(problem, "row-space", tol=1e-9).objective, rel=1e-8)
 
 
 @pytest.mark.parametrize("n", [1, 7, 300, 3000])

@@ -9,11 +9,10 @@
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
     features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three
-                           features (other losses) for each sample
-    smooth loss, ridge   → newton-cg; hinges with dense X only from twenty samples for each feature on. working-set goes
+                           features (other losses) for each sample. Smooth hinges with sparse X, too, from ten features
+                           for each of at most 600 samples on; with more samples nearly exact newton-cg on all features
+    smooth loss, ridge   → newton-cg; hinges with dense X only from five samples for each feature on. working-set goes
                            on where its steps are cut short or its systems are badly conditioned
-    hinges, ridge, many  → fista-ls, with ten features or more for each sample of sparse X: Newton steps on all of them
-    features               hardly end
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
@@ -59,9 +58,9 @@ from .ssnal import is_small
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 DIRECT_COLUMNS = 1000  # up to which that beats iterations (measured: 2 to 30 times, 20 times slower with 3034 words)
 LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
-# Features for each sample of sparse X from which on Newton steps on all of them hardly end, for hinges under a ridge
-# (measured for 300 to 2000 samples: as fast at a large λ, two to three times as fast at a small one).
-UNDERDETERMINED = 10
+# Features for each sample from which on Newton steps on hinges under a ridge have to be nearly exact, what they leave,
+# and samples of sparse X up to which the row space wins (300 to 1000 made documents of 3000 to 12 000 words).
+UNDERDETERMINED, EXACT, FEW_SAMPLES = 10, 0.01, 600
 # Features for each sample from which on a dense problem with ridge is solved in the row space of X, where that has been
 # faster (measured for 100 to 2000 samples, 2 to 10 classes, and three sets of gene expressions): hinges that are not
 # smooth, smooth hinges, other smooth losses; and the most samples, for the eigenvectors of XXᵀ take n³.
@@ -70,9 +69,8 @@ MOST_FAILURES = 10  # Newton steps without descent at one F, after which ssnal t
 # Newton steps cut to less than a quarter, or products with the Hessian, after which damped steps and sweeps take over:
 # they cope with features and classes of very different sizes (measured on covertypes with and without an intercept).
 SHORT_STEPS, MOST_PRODUCTS = 3, 300
-# Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge (measured from 1
-# to 50; with sparse X they always did).
-HINGES_HOLD = 20
+# Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge.
+HINGES_HOLD = 5
 # Scores from which on sweeps over rows of words beat Newton steps on entries, and the least share of a ridge with which
 # they do (measured with 3 to 20 classes of pydocs and 20 newsgroups, and with the shares 0.1 and 0.5).
 MANY_SCORES, LEAST_RIDGE = 16, 0.1
@@ -133,10 +131,11 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
     if (found := _in_row_space(problem)) is not None:
         return found
     if _is_underdetermined(problem):
-        return solvers.create("fista-ls"), (
-            f"{loss} has hinges, and under {penalty} {problem.d} features for {problem.n} samples are all in use: "
-            "accelerated gradient steps, where Newton steps on all of them hardly end"
-        )
+        why = f"{loss} has hinges, and under {penalty} {problem.d} features for {problem.n} samples are all in use"
+        exact = solvers.create("newton-cg", forcing=EXACT)
+        if exact.solves(problem) is None:
+            return exact, f"{why}: nearly exact Newton steps, which open and close the hinges of the solution"
+        return solvers.create("fista-ls"), f"{why}: accelerated gradient steps"
     if not able(problem):
         return solvers.create("working-set", newton=False), (
             f"smooth loss; sweeps over the most violated features; {_lacking(problem)}"
@@ -218,7 +217,9 @@ def _along_the_path(state: Any, done: int) -> str:
 def _in_row_space(problem: Problem) -> tuple[Solver, str] | None:
     """``row-space`` where it is faster than solvers of all features, else ``None``."""
     least = ROW_SPACE[0 if not problem.loss.smooth else 1 if problem.loss.hinges else 2]
-    if problem.design.is_sparse or problem.n > MOST_SAMPLES or problem.d < least * problem.n:
+    if problem.n > MOST_SAMPLES or problem.d < least * problem.n:
+        return None
+    if problem.design.is_sparse and not (problem.n <= FEW_SAMPLES and _is_underdetermined(problem)):
         return None
     within = solvers.create("row-space")
     if within.solves(problem) is not None:
@@ -230,8 +231,8 @@ def _in_row_space(problem: Problem) -> tuple[Solver, str] | None:
 
 
 def _is_underdetermined(problem: Problem) -> bool:
-    """Return whether a smooth loss has hinges and Ω = ½‖W‖², with many features for each sample: Newton steps, of ssnal
-    too, are cut short there by one hinge after the other."""
+    """Return whether a smooth loss has hinges and Ω = ½‖W‖², with many features for each sample: rough Newton steps, of
+    ssnal too, are cut short there by one hinge after the other."""
     ridge = problem.regulariser.weights is None and problem.regulariser.entry_terms() == (0.0, 1.0)
     return bool(ridge and problem.loss.smooth and problem.loss.hinges and problem.d >= UNDERDETERMINED * problem.n)
 
@@ -332,7 +333,7 @@ class Auto(Solver):
         if state.chosen_at is None:
             state.chosen_at = state.iteration - 1
         if isinstance(state.delegate, solvers["newton-cg"]):
-            if state.short < SHORT_STEPS and state.products < MOST_PRODUCTS:
+            if (state.short < SHORT_STEPS and state.products < MOST_PRODUCTS) or _is_underdetermined(problem):
                 return None
             return solvers.create("working-set"), (
                 f"newton-cg did not end in {state.products} products with the Hessian and {state.iteration} steps, "
