@@ -222,6 +222,8 @@ def test_every_loss_and_method_is_in_the_tables(made: tuple[Path, Any]) -> None:
     pd.testing.assert_series_equal(read["times"].set_index("method")["gap"].sort_index(), ends, rtol=1e-9)
     for name in ("times", "distances"):
         known = read[name].dropna(subset=["seconds"])
+        if "seconds_low" not in known:  # on a slow machine no run may have settled, and none was repeated
+            continue
         assert (known["seconds_low"] <= known["seconds"]).all() and (known["seconds"] <= known["seconds_high"]).all()
     assert set(read["quadratic"]["method"]) == set(quadratic.METHODS) and (read["quadratic"]["off"] > -1e-3).all()
 

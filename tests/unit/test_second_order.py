@@ -379,12 +379,12 @@ def test_auto_sweeps_over_rows_where_classes_are_many_and_features_few(
         assert auto.choose(problem)[0].name == chosen
 
 
-def test_auto_with_a_ridge_takes_one_least_squares_step_or_gradient_steps_without_end_to_newtons() -> None:
+def test_auto_with_a_ridge_takes_one_least_squares_step_the_row_space_or_newton_steps() -> None:
     rng = np.random.default_rng(0)
     for loss, (n, d), chosen in (
         ("squared", (60, 20), "gls"),
         ("squared", (20, 1001), "newton-cg"),
-        ("multiclass-squared-hinge", (20, 200), "fista-ls"),
+        ("multiclass-squared-hinge", (20, 200), "row-space"),
         ("multiclass-squared-hinge", (20, 190), "newton-cg"),
         ("logistic", (20, 200), "newton-cg"),
         ("crammer-singer", (20, 200), "dual-cd"),
