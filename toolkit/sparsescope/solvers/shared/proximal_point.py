@@ -271,7 +271,8 @@ class Columns:
                     pause()
                     G = (self.rows * C[:, k, r, None]).T @ self.rows
                     joint[k] += G[:, self.at] * self.roots[r]
-                    joint[r] += G[:, self.at] * self.roots[k] if r < k else 0.0
+                    if r < k:
+                        joint[r] += G[:, self.at] * self.roots[k]
                 pause()
         for k in range(m if self.together else 0):
             S[last, last] += self.roots[k][:, None] * joint[k][self.at]
