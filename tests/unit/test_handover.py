@@ -11,8 +11,7 @@ import pytest
 import sparsescope as ss
 from helpers import factors
 from sparsescope.runs.handover import BETTER, FAR
-from sparsescope.solvers import auto
-from sparsescope.solvers.shared import proximal_point
+from sparsescope.solvers.shared import hand_over, proximal_point
 from sparsescope.solvers.shared.hand_over import outdone
 
 
@@ -98,7 +97,7 @@ def test_other_weights_are_handed_on_as_they_are() -> None:
 
 
 def test_auto_chooses_again_and_hands_on_better_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "LONG", 10)
+    monkeypatch.setattr(hand_over, "LONG", 10)
     run: Any = ss.Run(problem(), "auto")
     while not run.reason.startswith("ssnal"):
         before = run.advance().objective

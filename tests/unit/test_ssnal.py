@@ -16,8 +16,8 @@ from sparsescope.pauses import pausing
 from sparsescope.problems import linear_algebra
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap, Iterations
-from sparsescope.solvers.auto import LONG
 from sparsescope.solvers.shared import augmented, interior_point
+from sparsescope.solvers.shared.hand_over import LONG
 from sparsescope.solvers.shared.proximal_point import ProximalPoint
 
 HINGE = "crammer-singer"

@@ -20,7 +20,7 @@ class Swept:
     """Counts of a sweep.
 
     read : data entries · moved : rows · trials : of the line search · steps : sum of the accepted steps
-    residual : largest L_j‖W*_j − W_j‖₂ of a visited row
+    residual : largest L_j‖W*_j − W_j‖₂ of a visited row · squares : the sum of their squares
     seen_sum, seen_max : of the criterion of Blondel et al. (2013, Eq. 9) over the visited rows, each at the moment of
     its visit (no meaning if Ω is not a norm)
     """
@@ -30,6 +30,7 @@ class Swept:
     trials: float
     steps: float
     residual: float
+    squares: float
     seen_sum: float
     seen_max: float
 
@@ -38,7 +39,7 @@ def both(first: Swept, second: Swept) -> Swept:
     """Sum of what two sweeps did, one after the other or side by side."""
     sums = [x + y for x, y in zip(first, second, strict=True)]  # type: ignore[call-overload]
     largest = max(first.residual, second.residual), max(first.seen_max, second.seen_max)
-    return Swept(*sums[:4], largest[0], sums[5], largest[1])  # type: ignore[call-arg]
+    return Swept(*sums[:4], largest[0], *sums[5:7], largest[1])  # type: ignore[call-arg]
 
 
 @struct
@@ -244,7 +245,7 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
     new = lone_row(m)
     delta = lone_row(m)
     listed = np.empty(n, dtype=np.intp)
-    read = moved = trials = steps = residual = seen_sum = seen_max = 0.0
+    read = moved = trials = steps = residual = squares = seen_sum = seen_max = 0.0
     for position in range(order.size):
         j = order[position]
         row = penalty.at(j)
@@ -261,6 +262,7 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
         moves = proximal_row(coef, j, g, curve, row, lam, penalised, new, delta)
         far, seen = visit(g, zero, delta, curve, row, lam, penalised)
         residual = max(residual, far)
+        squares += far * far
         seen_sum += seen
         seen_max = max(seen_max, seen)
         if not moves:
@@ -276,7 +278,7 @@ def sweep_line_search(columns, order, coef, Z, Y, loss, penalty, lam, penalised,
         steps += step
         for k in range(m):
             coef[j, k] = new[k] if step == 1.0 else coef[j, k] + step * delta[k]
-    return Swept(read, moved, trials, steps, residual, seen_sum, seen_max)  # type: ignore[call-arg]
+    return Swept(read, moved, trials, steps, residual, squares, seen_sum, seen_max)  # type: ignore[call-arg]
 
 
 @kernel
@@ -288,7 +290,7 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
     new = lone_row(m)
     delta = lone_row(m)
     listed = np.empty(n, dtype=np.intp)
-    read = moved = residual = seen_sum = seen_max = 0.0
+    read = moved = residual = squares = seen_sum = seen_max = 0.0
     for position in range(order.size):
         j = order[position]
         row = penalty.at(j)
@@ -304,6 +306,7 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
         moves = proximal_row(coef, j, g, curve, row, lam, penalised, new, delta)
         far, seen = visit(g, zero, delta, curve, row, lam, penalised)
         residual = max(residual, far)
+        squares += far * far
         seen_sum += seen
         seen_max = max(seen_max, seen)
         if moves:
@@ -312,7 +315,7 @@ def sweep_constant_step(columns, order, coef, Z, Y, loss, penalty, lam, penalise
             moved += 1.0
             for k in range(m):
                 coef[j, k] = new[k]
-    return Swept(read, moved, 0.0, moved, residual, seen_sum, seen_max)  # type: ignore[call-arg]
+    return Swept(read, moved, 0.0, moved, residual, squares, seen_sum, seen_max)  # type: ignore[call-arg]
 
 
 @kernel

@@ -31,6 +31,7 @@ class RunObserving(RunChanges):
     _measuring: Any  # of predictions
     _work: Any  # arrays for certificates
     _bounds: Bounds
+    _certified: tuple[Any, Certificate] | None = None  # what the last event's certificate is of, and that
 
     @property
     def iteration(self) -> float:
@@ -45,12 +46,14 @@ class RunObserving(RunChanges):
         if certify_now or (not self._visited and self._due(state.iteration)):
             began = CPU_CLOCK()
             try:
-                facts = _certificate_facts(self.certificate())
+                found = self.certificate()
             except FloatingPointError as error:
                 raise FloatingPointError(self._diverged(str(error))) from None
-            facts |= self._measuring.measures(problem.natural, state)
+            self._certified = (problem, self.solver, state), found
+            facts = _certificate_facts(found) | self._measuring.measures(problem.natural, state)
             self._schedule.took(state.iteration, CPU_CLOCK() - began, CLOCK())
         else:
+            self._certified = None
             loss, omega, rows, entries = state.point(problem.natural)
             facts = {
                 "objective": self._in_units(problem, self.solver, loss, omega),
@@ -134,7 +137,10 @@ class RunObserving(RunChanges):
         bool
             whether that changed them.
         """
-        return self.state is not None and self.solver.conclude(self.problem.natural, self.state)
+        changed = self.state is not None and self.solver.conclude(self.problem.natural, self.state)
+        if changed:
+            self._certified = None
+        return changed
 
     def _diverged(self, what: str) -> str:
         """Say what is wrong with a point that is not finite, and the way out."""
@@ -164,6 +170,20 @@ class RunObserving(RunChanges):
         inner = self.problem.natural
         found = self.solver.certificate(inner, self.state, self._work)
         return self.improved(as_given(inner, found, budget=not self.solver.follows_lam))
+
+    def concluding_certificate(self) -> Certificate:
+        """Return the certificate of the last event if it is one of the current state, else evaluate it.
+
+        Returns
+        -------
+        Certificate
+            the certificate.
+        """
+        if self._certified is not None:
+            of, found = self._certified
+            if all(kept is now for kept, now in zip(of, (self.problem, self.solver, self.state), strict=True)):
+                return found
+        return self.certificate()
 
     def _enough(self) -> float:
         """Return the relative gap for which no better dual point has to be looked for; 0.0: show the best."""

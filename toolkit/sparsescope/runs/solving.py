@@ -161,7 +161,7 @@ def _handed_back(
 ) -> Result:
     """The result of a run that has ended: its point, or the given start if that has a smaller F."""
     run.conclude()
-    found, point = run.certificate(), point_of(run)  # a run that a callback ended may not carry a certificate
+    found, point = run.concluding_certificate(), point_of(run)
     message = run.message
     if run.best is not run.state:  # the point that is handed back is not the present one: its own figures
         found = run.improved(certify(run.problem, point["W"], point["b"]))

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -49,26 +50,19 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
-from .shared.hand_over import outdone, overdue
-from .shared.interior_point import suits as takes_interior_points
+from .shared.hand_over import is_underdetermined, small_exact, successor
 from .shared.newton import able
-from .shared.proximal_point import suits
 from .ssnal import is_small
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
 DIRECT_COLUMNS = 1000  # up to which that beats iterations (measured: 2 to 30 times, 20 times slower with 3034 words)
-LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
-# Features for each sample from which on Newton steps on hinges under a ridge have to be nearly exact, what they leave,
-# and samples of sparse X up to which the row space wins (300 to 1000 made documents of 3000 to 12 000 words).
-UNDERDETERMINED, EXACT, FEW_SAMPLES = 10, 0.01, 600
+# What nearly exact Newton steps leave where hinges need them, and samples of sparse X up to which the row space wins
+# (300 to 1000 made documents of 3000 to 12 000 words).
+EXACT, FEW_SAMPLES = 0.01, 600
 # Features for each sample from which on a dense problem with ridge is solved in the row space of X, where that has been
 # faster (measured for 100 to 2000 samples, 2 to 10 classes, and three sets of gene expressions): hinges that are not
 # smooth, smooth hinges, other smooth losses; and the most samples, for the eigenvectors of XXᵀ take n³.
 ROW_SPACE, MOST_SAMPLES = (3.0, 1.0, 3.0), 3000
-MOST_FAILURES = 10  # Newton steps without descent at one F, after which ssnal takes over as well
-# Newton steps cut to less than a quarter, or products with the Hessian, after which damped steps and sweeps take over:
-# they cope with features and classes of very different sizes (measured on covertypes with and without an intercept).
-SHORT_STEPS, MOST_PRODUCTS = 3, 300
 # Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge.
 HINGES_HOLD = 5
 # Scores from which on sweeps over rows of words beat Newton steps on entries, and the least share of a ridge with which
@@ -78,6 +72,7 @@ MANY_SCORES, LEAST_RIDGE = 16, 0.1
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
 MANY = 10_000  # entries of W from which on sparse weights pay
+CHOSEN: WeakKeyDictionary[Any, dict[type, tuple[Solver, str]]] = WeakKeyDictionary()  # by problem and kind of `auto`
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
 
@@ -130,7 +125,7 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
         )
     if (found := _in_row_space(problem)) is not None:
         return found
-    if _is_underdetermined(problem):
+    if is_underdetermined(problem):
         why = f"{loss} has hinges, and under {penalty} {problem.d} features for {problem.n} samples are all in use"
         exact = solvers.create("newton-cg", forcing=EXACT)
         if exact.solves(problem) is None:
@@ -200,26 +195,12 @@ def _in_blocks(problem: Problem) -> tuple[Solver, str]:
     raise ValueError(f"X lies in blocks of rows, and {solvers.create('sparsa').solves(problem)}")
 
 
-def small_exact(problem: Problem) -> Solver | None:
-    """``ssnal`` where its systems are cheap to factor, else ``None``: hinges need one of all weights."""
-    exact = solvers.create("ssnal")
-    few = suits(problem) or is_small(problem)
-    return exact if few and exact.solves(problem) is None else None
-
-
-def _along_the_path(state: Any, done: int) -> str:
-    return (
-        f"{state.delegate.name} did not end in {done} iterations, and samples and classes are few: Newton steps along "
-        "the central path, which reach high accuracy in tens of iterations"
-    )
-
-
 def _in_row_space(problem: Problem) -> tuple[Solver, str] | None:
     """``row-space`` where it is faster than solvers of all features, else ``None``."""
     least = ROW_SPACE[0 if not problem.loss.smooth else 1 if problem.loss.hinges else 2]
     if problem.n > MOST_SAMPLES or problem.d < least * problem.n:
         return None
-    if problem.design.is_sparse and not (problem.n <= FEW_SAMPLES and _is_underdetermined(problem)):
+    if problem.design.is_sparse and not (problem.n <= FEW_SAMPLES and is_underdetermined(problem)):
         return None
     within = solvers.create("row-space")
     if within.solves(problem) is not None:
@@ -228,13 +209,6 @@ def _in_row_space(problem: Problem) -> tuple[Solver, str] | None:
         f"under {problem.penalty.title} every solution lies in the row space of X: of {problem.d} features, at most "
         f"{problem.n} combinations count"
     )
-
-
-def _is_underdetermined(problem: Problem) -> bool:
-    """Return whether a smooth loss has hinges and Ω = ½‖W‖², with many features for each sample: rough Newton steps, of
-    ssnal too, are cut short there by one hinge after the other."""
-    ridge = problem.regulariser.weights is None and problem.regulariser.entry_terms() == (0.0, 1.0)
-    return bool(ridge and problem.loss.smooth and problem.loss.hinges and problem.d >= UNDERDETERMINED * problem.n)
 
 
 def _sums_entries(problem: Problem) -> bool:
@@ -292,19 +266,26 @@ class Auto(Solver):
         """
         return choose(problem, anywhere or self.anywhere)
 
+    def _chosen(self, problem: Any) -> tuple[Solver, str]:
+        """The same from zero weights on: for one problem it is asked many times and always the same."""
+        found = CHOSEN.setdefault(problem, {})
+        if type(self) not in found:
+            found[type(self)] = self.choose(problem)
+        return found[type(self)]
+
     def refuses(self, problem: Problem) -> str | None:
         try:
-            solver, _ = self.choose(problem)
+            solver, _ = self._chosen(problem)
         except ValueError as error:
             return str(error)
         return solver.solves(problem)
 
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
-        solver, reason = self.choose(problem, W is not None)
+        solver, reason = self._chosen(problem) if W is None else self.choose(problem, True)
         return self.mark(solver.init(problem, W, b), solver, reason)
 
     def warm_start_from(self, problem: Problem, state: State) -> State:
-        solver, reason = self.choose(problem)
+        solver, reason = self._chosen(problem)
         return self.mark(solver.warm_start_from(problem, state), solver, reason)
 
     def mark(self, state: State, solver: Solver, reason: str) -> State:
@@ -330,30 +311,7 @@ class Auto(Solver):
     def successor(self, problem: Any, state: Any) -> tuple[Solver, str] | None:
         if not problem.samples or problem.stages:
             return None
-        if state.chosen_at is None:
-            state.chosen_at = state.iteration - 1
-        if isinstance(state.delegate, solvers["newton-cg"]):
-            if (state.short < SHORT_STEPS and state.products < MOST_PRODUCTS) or _is_underdetermined(problem):
-                return None
-            return solvers.create("working-set"), (
-                f"newton-cg did not end in {state.products} products with the Hessian and {state.iteration} steps, "
-                f"{state.short} of which the line search cut short: damped steps, with sweeps in between"
-            )
-        done = state.iteration - state.chosen_at
-        failed = getattr(state, "failures", 0) >= MOST_FAILURES
-        late = (
-            done >= LONG or failed or outdone(problem, done) if problem.loss.smooth else overdue(problem, state, done)
-        )
-        if not late:
-            return None
-        exact = solvers.create("ssnal")
-        if exact == state.delegate or _is_underdetermined(problem) or exact.solves(problem) is not None:
-            return None
-        if small_exact(problem) is None:
-            return (exact, _along_the_path(state, done)) if takes_interior_points(problem) else None
-        cut = f", {state.failures} of which found no descent" if failed else ""
-        why = "semismooth Newton steps, which reach high accuracy in tens to hundreds of iterations"
-        return exact, f"{state.delegate.name} did not end in {done} iterations{cut}, and the systems are small: {why}"
+        return successor(problem, state)
 
     def step(self, problem: Problem, state: Any) -> None:
         state.delegate.step(problem, state)
@@ -362,7 +320,7 @@ class Auto(Solver):
         yield from state.delegate.step_in_parts(problem, state, rows)
 
     def adapt(self, problem: Problem, state: Any) -> State | None:
-        solver, reason = self.choose(problem)
+        solver, reason = self._chosen(problem)
         if solver != state.delegate:
             return self.mark(solver.warm_start_from(problem, state), solver, reason)
         adapted = solver.adapt(problem, state)
@@ -383,17 +341,17 @@ class Auto(Solver):
         return bool(state.delegate.conclude(problem, state))
 
     def value(self, problem: Problem, loss: float, penalty: float) -> float:
-        return self.choose(problem)[0].value(problem, loss, penalty)
+        return self._chosen(problem)[0].value(problem, loss, penalty)
 
     def target(self, problem: Problem) -> tuple[Any, ...]:
-        return self.choose(problem)[0].target(problem)
+        return self._chosen(problem)[0].target(problem)
 
     def variant(self, problem: Problem) -> Any:
-        solver, _ = self.choose(problem)
+        solver, _ = self._chosen(problem)
         return solver.name, solver.variant(problem)
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
-        solver, reason = self.choose(problem)
+        solver, reason = self._chosen(problem)
         return self.mark(solver.precompile(tiny, problem), solver, reason)
 
 

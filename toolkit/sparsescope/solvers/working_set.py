@@ -34,6 +34,7 @@ from .base import Solution, Solver, State, settings
 from .shared import by_passes, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
+from .shared.forecast import Forecast
 from .shared.gradient_steps import GradientSteps, opens, takes_all
 from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, single
@@ -51,10 +52,6 @@ SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as f
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
-# A violation v costs the dual value about v·Ω(W). The worst row of a sweep overstates what is left after it, at first
-# by about LENIENCE (measured along paths on pydocs), then by what was found: a certificate that does not suffice
-# makes that smaller, and with the next λ it grows. A Newton step leaves about NEWTON_LEAVES of a violation.
-LENIENCE, STRICTER, MORE_LENIENT, MOST_LENIENCE, NEWTON_LEAVES = 4.0, 0.6, 2.0, 100.0, 0.3
 STILL = 1e-10  # share of F by which it stands still
 NEAR = 2.0  # factor of λ within which a problem is so much like the one before that Newton steps go on as they were
 
@@ -87,7 +84,7 @@ class WorkingSetState(State):
         self.screen = ScreenedGradient()
         self.newton: Newton | None = None
         self.unrefreshed = 0  # steps since the scores were computed from the weights
-        self.lenience, self.pacing = LENIENCE, NewtonPacing()
+        self.pacing, self.forecast = NewtonPacing(), Forecast()
         self.of: tuple[Any, Any, float] = (None, None, 0.0)  # loss, penalty and λ of the account
         self.forget(problem)
 
@@ -108,23 +105,17 @@ class WorkingSetState(State):
         self.target = 0.0
         self.objective = float("nan")
         self.failures, self.stood = 0, np.inf  # Newton steps without descent while F stood there
-        self.ready, self.guess = None, float("nan")  # guess: the relative gap by the worst row of the last sweep
+        self.ready = None
+        self.forecast.begin(near)
         if self.newton is not None:
             self.newton.begin(near)
         self.gradient: GradientSteps | None = None  # in place of sweeps
         if near:
             self.pacing.begin()
-            self.lenience = min(MORE_LENIENT * self.lenience, MOST_LENIENCE)
         else:
             # Without rows to find, all that the first steps do is to come near enough for a Newton step.
             first = NewtonPacing() if problem.penalty.zeroes_rows or not self.whole else NewtonPacing(1)
-            self.lenience, self.pacing = LENIENCE, first
-
-    def expect(self, gap: float) -> None:
-        """Note whether a certificate is likely to end the run, by the relative gap that violations suggest."""
-        self.ready = bool(gap <= self.lenience * self.aim)
-        if self.ready:
-            self.lenience *= STRICTER
+            self.pacing = first
 
     def failed(self, objective: float) -> None:
         """Count a Newton step without descent; from one on, if F has fallen since the last."""
@@ -228,7 +219,9 @@ class WorkingSet(Solver):
         seen = state.take_gradient(problem, whole=work.levels is not None)
         work.screen = state.screen
         loss = float(state.kept.values.sum()) / problem.n
-        return certify(problem, state.coef, state.Z, work, known=Known(loss, state.kept.U, seen.G, 1.0, seen.rows))
+        found = certify(problem, state.coef, state.Z, work, known=Known(loss, state.kept.U, seen.G, 1.0, seen.rows))
+        state.forecast.learn(found.relative_gap)
+        return found
 
     def variant(self, problem: Problem) -> tuple[bool, ...]:
         return single(problem), takes_all(problem), opens(problem), problem.partitioned
@@ -352,18 +345,11 @@ class WorkingSet(Solver):
         state.working_set = float(state.chosen.size)
         state.trials = done.trials / max(done.moved, 1.0) if done.trials else float("nan")
         state.step_size = done.steps / done.moved if done.moved else float("nan")
-        if self._judge(problem, state, of_rows, after - loss) or done.residual <= state.target:
+        if state.aim:
+            state.forecast.swept(problem, of_rows, after, after - loss)
+            state.ready = state.forecast.ends(state.aim)
+        if (state.aim and state.ready) or done.residual <= state.target:
             state.chosen = None
-
-    @staticmethod
-    def _judge(problem: Problem, state: WorkingSetState, swept: Swept, penalty: float) -> bool:
-        """Note whether a certificate is likely to end the run; ``penalty``: λΩ(W)."""
-        if not state.aim:
-            return False
-        seen = swept.seen_max if problem.row_penalty.is_norm else swept.residual
-        state.guess = seen * penalty / max(abs(state.objective) * problem.lam, np.finfo(np.float64).tiny)
-        state.expect(state.guess)
-        return bool(state.ready)
 
     def _newton(self, problem: Problem, state: WorkingSetState) -> bool:
         """A Newton step on the rows in use; False if no row is in use (the state is then as it was)."""
@@ -380,8 +366,7 @@ class WorkingSet(Solver):
             state.gradient.moved = True
             state.ready = bool(state.aim) or None
         elif state.ready is not None:
-            state.expect(NEWTON_LEAVES * state.guess if done.taken else float("nan"))
-            state.guess = float("nan")
+            state.ready = state.forecast.ends_after_newton(done.taken, state.aim)
             if state.ready:
                 state.chosen = None  # with the gradient that the certificate takes
         state.passes += done.read / _entries(problem)

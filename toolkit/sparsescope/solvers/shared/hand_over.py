@@ -1,4 +1,4 @@
-"""The moment at which `auto` goes on with `ssnal`: counted work on the dual, so that runs can be repeated."""
+"""The moment at which `auto` goes on with another solver: counted work, so that runs can be repeated."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 
 from ...problems.prediction import Problem
 from ...registry import solvers
+from ..base import Solver
 from ..ssnal import is_small
 from .interior_point import factoring
 from .interior_point import suits as takes_interior_points
+from .proximal_point import suits
 
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
@@ -33,6 +35,60 @@ SPLIT_STEP, SPLIT_SHARE, PATH_WORK, CLASS_WORK = 3e5, 0.3, 4e7, 3e6
 # 30 to 1500 features and 3 to 5 classes with λ from .1 to 1e-4 λ_max, and on 288 of benchmarks/bench_reach.py).
 ITERATION, ENTRY, STEPS = 4e6, 16.0, 90
 OF_ENTRIES, OF_BLOCKS, OF_ROWS = (4e6, 1.0 / 6.0), (8e6, 0.1), (1.2e7, 0.4)
+LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
+MOST_FAILURES = 10  # Newton steps without descent at one F, after which ssnal takes over as well
+# Newton steps cut to less than a quarter, or products with the Hessian, after which damped steps and sweeps take over:
+# they cope with features and classes of very different sizes (measured on covertypes with and without an intercept).
+SHORT_STEPS, MOST_PRODUCTS = 3, 300
+# Features for each sample from which on Newton steps on hinges under a ridge have to be nearly exact.
+UNDERDETERMINED = 10
+
+
+def successor(problem: Problem, state: Any) -> tuple[Solver, str] | None:
+    """Return the solver that goes on from the delegate of ``auto``, and the reason; ``None``: nobody yet."""
+    if state.chosen_at is None:
+        state.chosen_at = state.iteration - 1
+    if isinstance(state.delegate, solvers["newton-cg"]):
+        if (state.short < SHORT_STEPS and state.products < MOST_PRODUCTS) or is_underdetermined(problem):
+            return None
+        return solvers.create("working-set"), (
+            f"newton-cg did not end in {state.products} products with the Hessian and {state.iteration} steps, "
+            f"{state.short} of which the line search cut short: damped steps, with sweeps in between"
+        )
+    done = state.iteration - state.chosen_at
+    failed = getattr(state, "failures", 0) >= MOST_FAILURES
+    late = done >= LONG or failed or outdone(problem, done) if problem.loss.smooth else overdue(problem, state, done)
+    if not late:
+        return None
+    exact = solvers.create("ssnal")
+    if exact == state.delegate or is_underdetermined(problem) or exact.solves(problem) is not None:
+        return None
+    if small_exact(problem) is None:
+        return (exact, _along_the_path(state, done)) if takes_interior_points(problem) else None
+    cut = f", {state.failures} of which found no descent" if failed else ""
+    why = "semismooth Newton steps, which reach high accuracy in tens to hundreds of iterations"
+    return exact, f"{state.delegate.name} did not end in {done} iterations{cut}, and the systems are small: {why}"
+
+
+def small_exact(problem: Problem) -> Solver | None:
+    """``ssnal`` where its systems are cheap to factor, else ``None``: hinges need one of all weights."""
+    exact = solvers.create("ssnal")
+    few = suits(problem) or is_small(problem)
+    return exact if few and exact.solves(problem) is None else None
+
+
+def _along_the_path(state: Any, done: int) -> str:
+    return (
+        f"{state.delegate.name} did not end in {done} iterations, and samples and classes are few: Newton steps along "
+        "the central path, which reach high accuracy in tens of iterations"
+    )
+
+
+def is_underdetermined(problem: Problem) -> bool:
+    """Return whether a smooth loss has hinges and Ω = ½‖W‖², with many features for each sample: rough Newton steps, of
+    ssnal too, are cut short there by one hinge after the other."""
+    ridge = problem.regulariser.weights is None and problem.regulariser.entry_terms() == (0.0, 1.0)
+    return bool(ridge and problem.loss.smooth and problem.loss.hinges and problem.d >= UNDERDETERMINED * problem.n)
 
 
 def outdone(problem: Problem, done: int) -> bool:

@@ -1,0 +1,62 @@
+"""Forecast of the gap that a certificate would show, by the violations that a sweep meets on its way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.sweeps import Swept
+from ...problems.prediction import Problem
+
+# The violations that a sweep meets overstate what is left after it, at first by about LENIENCE (measured on pydocs),
+# then by as much as at the last certificate, within LENIENCES; one that did not suffice makes that smaller. A Newton
+# step leaves about NEWTON_LEAVES of them.
+LENIENCE, STRICTER, LENIENCES, NEWTON_LEAVES = 4.0, 0.6, (1.0, 100.0), 0.3
+
+
+class Forecast:
+    """The relative gap that the last sweep suggests, and by how much such guesses have been too large.
+
+    A violation v costs the dual value about v·Ω(W): one bad row decides. With a ridge of b > 0 in Ω, violations v of
+    single rows cost Σ v²/(2λb).
+
+    guess : that of the last sweep; nan after other steps · lenience : factor by which it is too large
+    """
+
+    def __init__(self) -> None:
+        self.guess, self.lenience = float("nan"), LENIENCE
+
+    def begin(self, near: bool) -> None:
+        """Forget the sweeps; what was learnt holds on for a problem ``near`` the last."""
+        self.guess = float("nan")
+        if not near:
+            self.lenience = LENIENCE
+
+    def swept(self, problem: Problem, swept: Swept, objective: float, penalty: float) -> None:
+        """Note a sweep, F after it and λΩ(W)."""
+        terms = problem.regulariser.entry_terms()
+        least = 0.0 if terms is None else float(np.min(terms[1]))
+        if least > 0.0:
+            lost = 0.5 * swept.squares / least
+        else:
+            lost = penalty * (swept.seen_max if problem.row_penalty.is_norm else swept.residual)
+        self.guess = lost / max(abs(objective) * problem.lam, np.finfo(np.float64).tiny)
+
+    def ends(self, aim: float) -> bool:
+        """Return whether a certificate is likely to show a relative gap of ``aim`` after the last sweep."""
+        return self._ends(self.guess, aim)
+
+    def ends_after_newton(self, taken: bool, aim: float) -> bool:
+        """The same after a Newton step; ``taken`` : whether it found descent."""
+        guess, self.guess = self.guess, float("nan")
+        return self._ends(NEWTON_LEAVES * guess if taken else float("nan"), aim)
+
+    def _ends(self, guess: float, aim: float) -> bool:
+        ends = bool(guess <= self.lenience * aim)
+        if ends:
+            self.lenience *= STRICTER
+        return ends
+
+    def learn(self, gap: float) -> None:
+        """Note the relative gap of a certificate right after the sweep."""
+        if self.guess == self.guess and gap > 0.0:
+            self.lenience = float(np.clip(self.guess / gap, *LENIENCES))
