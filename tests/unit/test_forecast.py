@@ -61,8 +61,11 @@ def test_what_a_certificate_shows_is_learnt() -> None:
     assert forecast.lenience == pytest.approx(10.0) and forecast.ends(1.01e-4)
     forecast.learn(1e-30)
     assert forecast.lenience == LENIENCES[1]
+    forecast.learn(1e-4)
+    forecast.guess = 1e-3
+    forecast.learn(1e-4)
     forecast.begin(near=True)
-    assert forecast.lenience == LENIENCES[1] and not forecast.ends(1.0)  # no sweep yet
+    assert forecast.lenience == pytest.approx(20.0) and not forecast.ends(1.0)  # no sweep yet
     forecast.begin(near=False)
     assert forecast.lenience == LENIENCE
     forecast.guess = 1e-3

@@ -8,9 +8,9 @@ from ...kernels.sweeps import Swept
 from ...problems.prediction import Problem
 
 # The violations that a sweep meets overstate what is left after it, at first by about LENIENCE (measured on pydocs),
-# then by as much as at the last certificate, within LENIENCES; one that did not suffice makes that smaller. A Newton
-# step leaves about NEWTON_LEAVES of them.
-LENIENCE, STRICTER, LENIENCES, NEWTON_LEAVES = 4.0, 0.6, (1.0, 100.0), 0.3
+# then by as much as at the last certificate, within LENIENCES; one that did not suffice makes that smaller, and the next
+# λ larger, whose first sweep begins further away. A Newton step leaves about NEWTON_LEAVES of them.
+LENIENCE, STRICTER, MORE_LENIENT, LENIENCES, NEWTON_LEAVES = 4.0, 0.6, 2.0, (1.0, 100.0), 0.3
 
 
 class Forecast:
@@ -28,8 +28,7 @@ class Forecast:
     def begin(self, near: bool) -> None:
         """Forget the sweeps; what was learnt holds on for a problem ``near`` the last."""
         self.guess = float("nan")
-        if not near:
-            self.lenience = LENIENCE
+        self.lenience = min(MORE_LENIENT * self.lenience, LENIENCES[1]) if near else LENIENCE
 
     def swept(self, problem: Problem, swept: Swept, objective: float, penalty: float) -> None:
         """Note a sweep, F after it and λΩ(W)."""
