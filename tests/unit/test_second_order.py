@@ -330,7 +330,40 @@ def test_gradient_steps_open_where_features_are_few_and_classes_three_or_more(in
     assert solver.init(problem, begun.W, begun.b).opened, "not from weights that are given"
     wide = ss.Problem(np.tile(X, (1, 40)), y, loss="logistic", penalty="l1", lam=0.01)
     two = ss.Problem(X, np.minimum(y, 1), loss="logistic", penalty="l1", lam=0.01)
-    assert solver.variant(problem) and not any(solver.variant(other) for other in (wide, two))
+    assert solver.variant(problem) == (True, False)
+    assert not any(solver.variant(other)[0] for other in (wide, two))
+
+
+@pytest.mark.parametrize(("penalty", "intercept"), [("l1", False), ("l1", True), ("elastic-net", False)])
+def test_sweeps_over_rows_open_where_x_is_sparse_and_classes_are_many(penalty: str, intercept: bool) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 8
+    X = sp.random_array((240, 200), density=0.05, random_state=rng, format="csr")
+    X = sp.csr_array(X + sp.csr_array((np.ones(240), (np.arange(240), y)), shape=X.shape))
+    kept: dict[str, Any] = {"loss": "logistic", "penalty": penalty, "lam_ratio": 0.05, "intercept": intercept}
+    problem, begun = ss.Problem(X, y, **kept), {}
+    for opening in (True, False):
+        run = ss.Run(problem, ss.solvers.NewGLMNET(opening=opening), stop=Gap(1e-9))
+        first, second = run.advance(), run.advance()
+        assert (second.info["inner_sweeps"] == 0.0) is opening and second.objective < first.objective
+        while not run.advance().message:
+            scores = problem.design.matmul(run.state.coef, np.empty_like(run.state.Z))
+            assert np.allclose(scores, run.state.Z, atol=1e-12)
+        begun[opening] = run.observe(certify_now=True)
+        assert begun[opening].relative_gap <= 1e-9
+    assert begun[True].objective == pytest.approx(begun[False].objective, rel=1e-8)
+    solver = ss.registry.solvers.create("newglmnet")
+    assert solver.variant(problem) == (False, True)
+    others = [(X.toarray(), y), (X, y % 5), (X[:, :100], y)]  # dense, few classes, few features
+    assert not any(solver.variant(ss.Problem(*data, **kept))[1] for data in others)
+    # A change in the middle of the opening goes on from the weights that are there.
+    run = ss.Run(problem, "newglmnet", stop=Gap(1e-6))
+    for _ in range(3):
+        run.advance()
+    run.change(lam=0.5 * problem.lam, loss="multiclass-squared-hinge")
+    while not run.advance().message:
+        pass
+    assert run.observe(certify_now=True).relative_gap <= 1e-6
 
 
 @pytest.mark.parametrize(("aim", "by_goal"), [(0.0, False), (1e-9, False), (0.5, True)])

@@ -1,6 +1,7 @@
 """newGLMNET: coordinate descent on the exact second-order model, with two levels of shrinking (Yuan et al. 2012).
 
-A few gradient steps from zero weights, where these are cheap (this project's addition; opening = False leaves them out)
+A few gradient steps from zero weights, where these are cheap, or with many classes and sparse X sweeps over violated
+rows until F falls slowly (this project's addition; opening = False leaves them out)
 repeat:
     look (when the working set is solved well enough): g ← ∇f(W) and violations of all entries; M ← the largest
         I ← entries in use and those at zero with |g| > t − min(M, t/5): those that a fall of λ by M would bring in
@@ -34,6 +35,8 @@ from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel
 from .shared.gradient_steps import FEW, GradientSteps
 from .shared.in_parts import largest
+from .shared.row_sweeps import RowSweeps
+from .shared.row_sweeps import opens as row_sweeps_open
 
 MOST_BYTES = 2_000_000_000  # of the Hessians of all samples
 LEAVE = 0.1  # a working set is left when its largest violation is below this share of that of all when it was made
@@ -61,10 +64,12 @@ class NewGLMNETState(EntryState):
         self.model = ExactModel(problem)
         self.seed = 1
         self.opened = bool(coef.any())
+        self.rows: RowSweeps | None = None  # while sweeps open
 
     def forget(self, problem: Problem) -> None:
         super().forget(problem)
         self.part: Entries | None = None  # the working set
+        self.rows = None
         self.steps_here = 0
         self.floor, self.by_goal = 0.0, False  # by_goal: the floor stands for the gap at which the run will stop
         self.strict = min(1.0, self.strict / STRICTER)
@@ -78,7 +83,9 @@ class NewGLMNET(EntrySolver):
     sweeps: int = field(50, 1, 1000, "sweeps over the model in one iteration, at most", log=True)
     cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
     shrinking: bool = field(True, doc="leave out entries that are well inside, at both levels")
-    opening: bool = field(True, doc="begin with a few gradient steps where features are few and classes three or more")
+    opening: bool = field(
+        True, doc="begin with gradient steps where features are few and classes three or more, or with sweeps over rows"
+    )
 
     title = "newGLMNET"
     menu_order = 130
@@ -101,14 +108,16 @@ class NewGLMNET(EntrySolver):
     def start(self, problem: Problem, coef: np.ndarray) -> NewGLMNETState:
         return NewGLMNETState(problem, coef)
 
-    def variant(self, problem: Problem) -> bool:
-        return self._opens(problem)
+    def variant(self, problem: Problem) -> tuple[bool, bool]:
+        return self._opens(problem), self._sweeps(problem)
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = self.init(tiny)
         assert isinstance(state, NewGLMNETState)
         if self._opens(problem):  # the tiny one may not
             self._open(tiny, state)
+        if self._sweeps(problem):
+            solvers.create("working-set", newton=False).precompile(tiny, problem)
         state.opened = True
         self.step(tiny, state)
         if self.cg_steps:  # the tiny problem may not need them
@@ -119,6 +128,9 @@ class NewGLMNET(EntrySolver):
     def step(self, problem: Problem, state: NewGLMNETState) -> None:  # type: ignore[override]
         if not state.opened and self._opens(problem):
             self._open(problem, state)
+            return
+        if not state.opened and self._sweeps(problem):
+            self._sweep(problem, state)
             return
         part = self._part(problem, state)
         report, model = state.report, state.model
@@ -163,6 +175,23 @@ class NewGLMNET(EntrySolver):
         state.passes += GradientSteps(problem, state).advance(problem, state)
         state.moved()
         self.note(state, state.entries(problem, np.arange(state.coef.size)), 0.0, 0.0, 0.0)
+
+    def _sweeps(self, problem: Problem) -> bool:
+        """Decide whether sweeps over violated rows open."""
+        return self.opening and row_sweeps_open(problem)
+
+    def _sweep(self, problem: Problem, state: NewGLMNETState) -> None:
+        """One of the opening's sweeps."""
+        if state.rows is None:
+            state.rows = RowSweeps(problem, state)
+        rows = state.rows
+        state.passes += rows.advance(problem, state)
+        state.moved()
+        state.opened = rows.done
+        state.ready = rows.ready or rows.done  # its gradient is that of the first working set
+        if rows.done:
+            state.rows = None
+        self.note(state, state.entries(problem, rows.entries), 0.0, 0.0, 0.0)
 
     def _part(self, problem: Problem, state: NewGLMNETState) -> Entries:
         """The working set with its weights, chosen anew if the present one is solved."""

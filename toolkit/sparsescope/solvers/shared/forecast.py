@@ -8,8 +8,8 @@ from ...kernels.sweeps import Swept
 from ...problems.prediction import Problem
 
 # The violations that a sweep meets overstate what is left after it, at first by about LENIENCE (measured on pydocs),
-# then by as much as at the last certificate, within LENIENCES; one that did not suffice makes that smaller, and the next
-# λ larger, whose first sweep begins further away. A Newton step leaves about NEWTON_LEAVES of them.
+# then by as much as at the last certificate, within LENIENCES; one that did not suffice makes that smaller, and the
+# next λ larger, whose first sweep begins further away. A Newton step leaves about NEWTON_LEAVES of them.
 LENIENCE, STRICTER, MORE_LENIENT, LENIENCES, NEWTON_LEAVES = 4.0, 0.6, 2.0, (1.0, 100.0), 0.3
 
 
