@@ -39,7 +39,9 @@ from .shared.row_sweeps import RowSweeps
 from .shared.row_sweeps import opens as row_sweeps_open
 
 MOST_BYTES = 2_000_000_000  # of the Hessians of all samples
-LEAVE = 0.1  # a working set is left when its largest violation is below this share of that of all when it was made
+# A working set is left when its largest violation is below these shares of that of all when it was made, or of those
+# left outside.
+LEAVE, LEAVE_OUTSIDE = 0.1, 0.5
 FORCING = 0.1  # sweeps end when the violations of the model add up to this share of those in the first one
 NEAR = 0.2  # entries whose slope is within this share of their threshold may join a working set
 LEAST_JOINING, JOINING = 500, 2
@@ -218,7 +220,9 @@ class NewGLMNET(EntrySolver):
             used[:] = True
         pause()
         state.part = state.entries(problem, np.flatnonzero(used))
-        state.floor, state.steps_here, state.ready = self._floor(problem, state, top), 0, False
+        outside = float(np.where(used, 0.0, state.violation.ravel()).max())
+        floor = max(self._floor(problem, state, top), LEAVE_OUTSIDE * outside)
+        state.floor, state.steps_here, state.ready = floor, 0, False
         return state.part
 
     @staticmethod
