@@ -57,13 +57,15 @@ def test_what_a_certificate_shows_is_learnt() -> None:
     forecast = Forecast()
     forecast.guess = 1e-3
     assert forecast.ends(1e-3 / LENIENCE) and not forecast.ends(1e-3 / LENIENCE)  # stricter after the first
-    forecast.learn(1e-4)
+    forecast.learn(1e-4, 1e-6)
     assert forecast.lenience == pytest.approx(10.0) and forecast.ends(1.01e-4)
-    forecast.learn(1e-30)
+    forecast.learn(1e-30, 1e-29)
+    assert forecast.lenience == pytest.approx(6.0), "it sufficed"
+    forecast.learn(1e-30, 0.0)
     assert forecast.lenience == LENIENCES[1]
-    forecast.learn(1e-4)
+    forecast.learn(1e-4, 1e-6)
     forecast.guess = 1e-3
-    forecast.learn(1e-4)
+    forecast.learn(1e-4, 1e-6)
     forecast.begin(near=True)
     assert forecast.lenience == pytest.approx(20.0) and not forecast.ends(1.0)  # no sweep yet
     forecast.begin(near=False)

@@ -221,8 +221,9 @@ class NewGLMNET(EntrySolver):
         pause()
         state.part = state.entries(problem, np.flatnonzero(used))
         outside = float(np.where(used, 0.0, state.violation.ravel()).max())
-        floor = max(self._floor(problem, state, top), LEAVE_OUTSIDE * outside)
-        state.floor, state.steps_here, state.ready = floor, 0, False
+        state.floor, state.steps_here, state.ready = self._floor(problem, state, top), 0, False
+        if LEAVE_OUTSIDE * outside > state.floor:
+            state.floor, state.by_goal = LEAVE_OUTSIDE * outside, False
         return state.part
 
     @staticmethod

@@ -220,7 +220,7 @@ class WorkingSet(Solver):
         work.screen = state.screen
         loss = float(state.kept.values.sum()) / problem.n
         found = certify(problem, state.coef, state.Z, work, known=Known(loss, state.kept.U, seen.G, 1.0, seen.rows))
-        state.forecast.learn(found.relative_gap)
+        state.forecast.learn(found.relative_gap, state.aim)
         return found
 
     def variant(self, problem: Problem) -> tuple[bool, ...]:

@@ -55,7 +55,8 @@ class Forecast:
             self.lenience *= STRICTER
         return ends
 
-    def learn(self, gap: float) -> None:
-        """Note the relative gap of a certificate right after the sweep."""
-        if self.guess == self.guess and gap > 0.0:
+    def learn(self, gap: float, aim: float) -> None:
+        """Note the relative gap of a certificate right after the sweep, if it does not reach ``aim``: one that does may
+        be of the first dual point that suffices."""
+        if self.guess == self.guess and gap > aim:
             self.lenience = float(np.clip(self.guess / gap, *LENIENCES))
