@@ -1,4 +1,4 @@
-"""When a certificate is asked for: forecasts of the gap by the violations of a sweep, and no certificate twice."""
+"""Forecasts of the gap by the violations of a sweep, and no certificate made twice."""
 
 from __future__ import annotations
 

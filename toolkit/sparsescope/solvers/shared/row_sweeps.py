@@ -59,5 +59,5 @@ class RowSweeps:
 
     @property
     def ready(self) -> bool:
-        """Whether a certificate is likely to end the run."""
+        """True if a certificate is likely to end the run."""
         return bool(self.inner.ready)
