@@ -10,7 +10,7 @@ import pytest
 import sparsescope as ss
 from helpers import iris
 from sparsescope import registry
-from sparsescope.kernels.sweeps import LineSearch, keep, make_kept, sweep_constant_step, sweep_line_search
+from sparsescope.kernels.sweeps import LineSearch, both, keep, make_kept, sweep_constant_step, sweep_line_search
 from sparsescope.runs.stopping import Iterations, PaperViolation
 from sparsescope.solvers.shared.first_trial import widening
 
@@ -69,6 +69,8 @@ def test_a_sweep_reports_the_violation_of_each_row_before_it_moves(penalty: str,
     assert report.seen_max == pytest.approx(max(seen), rel=1e-10)
     if constant:
         assert report.residual == pytest.approx(max(residuals), rel=1e-10)
+        assert report.squares == pytest.approx(sum(size**2 for size in residuals), rel=1e-10)
+    assert both(report, report).squares == 2.0 * report.squares >= 2.0 * report.residual**2 > 0.0
 
 
 @pytest.mark.parametrize("solver", ["bcd-ls", "bcd-cst"])
