@@ -44,10 +44,15 @@ export class Scrubber {
     return this.index === null || !events ? -1 : positionOf(this.index, events);
   }
 
+  /** To the next event of another iteration: a pause may record the present one a second time, with its certificate. */
   step(by) {
     const { store } = this.page;
-    const at = this.position(store);
-    this.go((at < 0 ? store.n - 1 : at) + by);
+    const iteration = store.column("iteration") || [];
+    const looked = this.position(store);
+    const at = looked < 0 ? store.n - 1 : looked;
+    let next = at + by;
+    while (next > 0 && next < store.n - 1 && iteration[next] === iteration[at]) next += by;
+    this.go(next);
   }
 
   go(position) {
