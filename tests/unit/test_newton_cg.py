@@ -14,6 +14,7 @@ from sparsescope.problems.certificate import Workspace, certify
 from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import auto, newton_cg
+from sparsescope.solvers.shared import newton_system
 
 
 def samples(n: int = 200, d: int = 12, m: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -35,11 +36,13 @@ def solved(problem: Any, solver: Any = "newton-cg", gap: float = 1e-10) -> tuple
 @pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge", "multitask-squared-hinge", "squared"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_the_optimum(loss: str, form: Any, intercept: bool) -> None:
+@pytest.mark.parametrize("direct", [True, False])
+def test_the_optimum(loss: str, form: Any, intercept: bool, direct: bool) -> None:
     X, y = samples()
     X[np.abs(X) < 0.5] = 0.0
     problem = ss.Problem(form(X), y, loss=loss, penalty="ridge", lam=0.02, intercept=intercept)
-    assert solved(problem)[0] == pytest.approx(ss.reference(problem).objective, rel=1e-9)
+    found = solved(problem, solvers.create("newton-cg", direct=direct))[0]
+    assert found == pytest.approx(ss.reference(problem).objective, rel=1e-9)
 
 
 def test_weights_of_samples_and_scale() -> None:
@@ -74,12 +77,51 @@ def test_its_certificates_are_those_of_the_point() -> None:
         solver.step(problem, state)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge", "squared"])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("m", [2, 4])
+def test_a_factored_system_has_the_direction_of_conjugate_gradients(loss: str, intercept: bool, m: int) -> None:
+    X, y = samples(m=m)
+    weights = np.random.default_rng(1).random(len(y)) + 0.1
+    problem = ss.Problem(
+        X, y, loss=loss, penalty="ridge", lam=0.02, intercept=intercept, standardize=True, sample_weight=weights
+    )
+    assert newton_system.is_cheap(problem)
+    coef = 0.1 * np.random.default_rng(2).standard_normal((problem.d, m))  # rows do not sum to zero
+    state = solvers.create("newton-cg").init(problem, coef)
+    exact = solvers.create("newton-cg", direct=False, forcing=1e-6)
+    for _ in range(2):
+        D, E = solvers.create("newton-cg")._direction(problem, state, 0.0)
+        assert state.inner_steps == 0.0
+        np.testing.assert_allclose(D, exact._direction(problem, state, 0.0)[0], atol=1e-4 * np.abs(D).max())
+        np.testing.assert_allclose(E, problem.design.matmul(D, np.empty_like(E)), atol=1e-12)
+        exact.step(problem, state)
+
+
+def test_systems_that_are_too_large_or_have_no_factor_are_solved_by_conjugate_gradients(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = samples()
+    problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=0.02)
+    assert not newton_system.is_cheap(ss.Problem(*samples(400, 200, 5), penalty="ridge", lam=0.02))
+
+    def none(*given: Any, **asked: Any) -> Any:
+        raise np.linalg.LinAlgError
+
+    best = ss.reference(problem).objective
+    monkeypatch.setattr(newton_system, "cho_factor", none)
+    run = ss.Run(problem, "newton-cg", stop=Gap(1e-10, of_null=0.0) | Iterations(500), certify_every=1)
+    last = list(run)[-1]
+    assert last.objective == pytest.approx(best, rel=1e-9) and last.info["inner_steps"] > 0
+
+
 @pytest.mark.parametrize("kept", [0, 30])
 def test_without_or_with_part_of_the_covariance(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(newton_cg, "moment_samples", lambda problem: kept)
     X, y = samples()
     problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=0.02, intercept=True)
-    assert solved(problem)[0] == pytest.approx(ss.reference(problem).objective, rel=1e-9)
+    found = solved(problem, solvers.create("newton-cg", direct=False))[0]
+    assert found == pytest.approx(ss.reference(problem).objective, rel=1e-9)
 
 
 def test_a_covariance_of_some_samples_is_close_to_that_of_all() -> None:

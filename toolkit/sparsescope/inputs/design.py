@@ -1,15 +1,16 @@
 """Design matrix: one interface to dense, CSR and CSC input, by columns for the kernels; validates input.
 
-One copy is kept. Dense data is stored by columns (Fortran order), sparse data as CSC; every product a solver needs runs
-well on either, because W is used and updated by rows, and a zero row of W costs nothing. Only methods that look at one
-sample at a time need a second copy, by rows (:attr:`Design.samples`). With an intercept the features are held about
-their means: see :mod:`sparsescope.inputs.frame`.
+Dense data is held by rows or by columns, as it was given, which is all the same to products with all of it; methods
+that look at one feature or one sample at a time ask for it by columns (:attr:`Design.matrix`, Fortran order) or by rows
+(:attr:`Design.samples`), and a copy is made where it is held otherwise. Large data is held by columns alone.
+
+Sparse data is held as CSC: W is used and updated by rows, and a zero row of W costs nothing. With an intercept the
+features are held about their means: see :mod:`sparsescope.inputs.frame`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,6 @@ from ..pauses import even_parts, parts_of, pause
 from . import slim
 from .columns import (
     PART,
-    DenseColumns,
-    SparseColumns,
     chosen_matmul,
     chosen_rmatmul,
     columns_matmul,
@@ -28,21 +27,26 @@ from .columns import (
     listed_matmul,
     streamed,
 )
+from .design_forms import DesignForms
 from .design_sums import DesignSums
 from .frame import Frame, find_frame, framed, unframed
 from .matrix_checks import as_array, as_float, refuse_not_finite
+from .mirrored import halved, mirrored
 from .sparse import check_sparse
-from .turned import by_columns, by_samples, plain
+from .turned import by_columns
 
 # A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
 # copies of this size stay in the cache until they are multiplied.
 MOST_GATHERED = 0.75
 GATHER_BYTES = 2_000_000
+# Dense data that is given by rows is held so up to this size: such a copy takes a fifth of the time of a turned one.
+# Methods that need it by columns make a second copy, which larger data has no room for.
+MOST_BY_ROWS = 2**26
 # A dense product pauses after so many products of numbers: one to three milliseconds. The parts are always the same.
 DENSE_PART = 40_000_000
 
 
-class Design(DesignSums):
+class Design(DesignForms, DesignSums):
     """Design matrix of n samples by d features: one interface to dense, CSR and CSC input; validates input.
 
     Parameters
@@ -86,7 +90,11 @@ class Design(DesignSums):
             values = matrix.data
         else:
             given = as_array(X)
-            values = matrix = np.asfortranarray(as_float(given))
+            values = matrix = as_float(given)
+            if centre or standardize or not matrix.flags.c_contiguous or matrix.nbytes > MOST_BY_ROWS:
+                values = matrix = np.asfortranarray(matrix)
+            elif np.may_share_memory(matrix, given):  # what is done to X later must not reach a part of the copies
+                values = matrix = matrix.copy()
         if 0 in matrix.shape:
             raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
         if matrix.ndim != 2:
@@ -104,15 +112,8 @@ class Design(DesignSums):
             matrix = matrix.copy()
             values = matrix.data if self.is_sparse else matrix
         self.dtype = np.dtype(values.dtype)
-        self.matrix = matrix
+        self.held = matrix
         self.nnz = int(matrix.nnz) if self.is_sparse else self.n * self.d
-        if self.is_sparse:
-            index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
-            self.columns: Any = SparseColumns(  # type: ignore[call-arg]
-                matrix.data, plain(matrix.indices, index), plain(matrix.indptr, index)
-            )
-        else:
-            self.columns = DenseColumns(matrix.T)  # type: ignore[call-arg]
 
     def plain(self) -> Design:
         """Return X as it was given, up to rounding; this design itself if it has no frame.
@@ -122,7 +123,7 @@ class Design(DesignSums):
         Design
             the design.
         """
-        return self if self.frame is None else self._with(unframed(self.matrix, self.frame))
+        return self if self.frame is None else self._with(unframed(self.held, self.frame))
 
     def framed(self, centre: bool, standardize: bool = False, weights: np.ndarray | None = None) -> Design:
         """Return X in another frame, with a copy of the data; this design itself if that is its frame.
@@ -139,7 +140,7 @@ class Design(DesignSums):
         """
         found = self.plain()
         made = (
-            found._with(found.matrix, centre=centre, standardize=standardize, weights=weights)
+            found._with(found.held, centre=centre, standardize=standardize, weights=weights)
             if centre or standardize
             else found
         )
@@ -163,7 +164,7 @@ class Design(DesignSums):
         Design
             the design.
         """
-        made = self._with(self.matrix * self.dtype.type(factor))
+        made = self._with(self.held * self.dtype.type(factor))
         frame = self.frame or Frame(None, None)
         scale = np.ones(self.d) if frame.scale is None else frame.scale
         made.frame = Frame(frame.centre, scale * factor)
@@ -184,12 +185,6 @@ class Design(DesignSums):
         """
         return coef if self.frame is None else self.frame.inward(coef)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by the data: by columns, and by rows as well once these were asked for."""
-        held = [self.columns, *(self.__dict__[name] for name in ("samples", "sparse_samples") if name in self.__dict__)]
-        return int(sum({id(array): array.nbytes for copy in held for array in copy}.values()))
-
     def matmul(self, coef: np.ndarray, out: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Compute out = X coef[:d] (+ coef[d] if coef has one more row: the intercept); zero rows of coef cost nothing.
 
@@ -208,6 +203,8 @@ class Design(DesignSums):
             ``out``.
         """
         W = coef[: self.d]
+        if mirrored(coef):
+            return halved(coef, out, lambda one, column: self.matmul(one, column, rows))
         if self.is_sparse:
             out[:] = 0.0
             for first, last in self._parts(rows, out.shape[1]):
@@ -218,12 +215,14 @@ class Design(DesignSums):
                 pause()
         else:
             used = np.flatnonzero(W.any(axis=1)) if rows is None else rows
-            if used.size < MOST_GATHERED * self.d:
+            if not used.size:
+                out[:] = 0.0
+            elif used.size < MOST_GATHERED * self.d:
                 self._gathered_matmul(used, W[used], out)
             else:
-                multiply = slim.times if slim.suits(self.matrix, out.shape[1]) else np.matmul
+                multiply = slim.times if slim.suits(self.held, out.shape[1]) else np.matmul
                 for first, last in even_parts(self.n, self.d * out.shape[1], DENSE_PART):
-                    multiply(self.matrix[first:last], W, out=out[first:last])
+                    multiply(self.held[first:last], W, out=out[first:last])
                     pause()
         if coef.shape[0] > self.d:
             out += coef[self.d]
@@ -286,14 +285,16 @@ class Design(DesignSums):
             ``out``.
         """
         m = U.shape[1]
+        if mirrored(U):
+            return halved(U, out, self.rmatmul)
         parts = self._parts(None, m) if self.is_sparse else even_parts(self.d, self.n * m, DENSE_PART)
         for start, stop in parts:
             if self.is_sparse:
                 columns_rmatmul(self.columns, U, start, stop, out[start:stop])
-            elif U.dtype == self.dtype and slim.suits(self.matrix[:, start:stop], m):
-                slim.pulled(self.matrix[:, start:stop], U, out[start:stop])
+            elif U.dtype == self.dtype and slim.suits(self.held[:, start:stop], m):
+                slim.pulled(self.held[:, start:stop], U, out[start:stop])
             else:
-                np.matmul(self.matrix.T[start:stop], U, out=out[start:stop])
+                np.matmul(self.held.T[start:stop], U, out=out[start:stop])
             pause()
         if out.shape[0] > self.d:
             out[self.d] = U.sum(axis=0)
@@ -355,40 +356,6 @@ class Design(DesignSums):
         if last < rows.size:
             out[last] = U.sum(axis=0)
         return out
-
-    @cached_property
-    def samples(self) -> Any:
-        """X by rows, for methods that look at one sample at a time: the columns of the transpose of X.
-
-        A second copy of X, made when it is first asked for and kept; :attr:`nbytes` counts it from then on.
-        """
-        if self.is_sparse:
-            return SparseColumns(*by_samples(self.matrix, self.columns))  # type: ignore[call-arg]
-        return DenseColumns(np.ascontiguousarray(self.matrix))  # type: ignore[call-arg]
-
-    @cached_property
-    def sparse_samples(self) -> Any:
-        """Samples by rows, sparse and in double precision whatever the storage of X.
-
-        Kernels that work with sparse weights are compiled for this type alone. It is the same as :attr:`samples` where
-        that fits, else a copy.
-        """
-        if self.is_sparse and self.dtype == np.float64:
-            return self.samples
-        by_rows = sp.csr_array(self.matrix, dtype=np.float64)
-        index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
-        return SparseColumns(  # type: ignore[call-arg]
-            by_rows.data, plain(by_rows.indices, index), plain(by_rows.indptr, index)
-        )
-
-    @cached_property
-    def ones(self) -> Any:
-        """Column of ones of the intercept, of the type of ``columns``, so that kernels are compiled only once."""
-        ones = np.ones((1, self.n), dtype=self.dtype)
-        if not self.is_sparse:
-            return DenseColumns(ones)  # type: ignore[call-arg]
-        index = self.columns.indices.dtype
-        return SparseColumns(ones[0], np.arange(self.n, dtype=index), np.array([0, self.n], index))  # type: ignore[call-arg]
 
     def __repr__(self) -> str:
         kind = f"sparse, {self.nnz} non-zeros" if self.is_sparse else "dense"

@@ -22,7 +22,7 @@ def suits(X: np.ndarray, columns: int) -> bool:
 
 
 def times(X: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
-    """out = XW. X (n, d) by columns, W (d, m), out (n, m)."""
+    """out = XW. X (n, d), W (d, m), out (n, m)."""
     n, d = X.shape
     strip = min(n, max(LEAST_FORWARD, STRIP_BYTES // (X.itemsize * d)))
     turned = np.empty((W.shape[1], strip), X.dtype)
@@ -34,7 +34,7 @@ def times(X: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
 
 
 def pulled(X: np.ndarray, U: np.ndarray, out: np.ndarray) -> None:
-    """out = XᵀU. X (n, d) by columns, U (n, m), out (d, m)."""
+    """out = XᵀU. X (n, d), U (n, m), out (d, m)."""
     n, d = X.shape
     strip = min(n, max(LEAST_BACK, STRIP_BYTES // (X.itemsize * d)))
     total, product = np.zeros((U.shape[1], d), X.dtype), np.empty((U.shape[1], d), X.dtype)

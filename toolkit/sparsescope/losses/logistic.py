@@ -39,6 +39,14 @@ def shifted_exponentials(z, y, margin, work):  # type: ignore[no-untyped-def]
     return total, top
 
 
+@helper
+def of_two(z, y, margin):  # type: ignore[no-untyped-def]
+    """Return the probability p of the other of two classes, and −log(1 − p): one exponential, and exact for small p."""
+    lead = z[1 - y] - z[y] + margin
+    e = exponential(-abs(lead))
+    return (1.0 if lead > 0.0 else e) / (1.0 + e), max(lead, 0.0) + np.log1p(e)
+
+
 @part
 class Logistic(Loss):
     """log(1 + Σ_{r≠y} exp(μ + z_r − z_y)): softmax regression, shifted by a margin μ.
@@ -63,6 +71,8 @@ class Logistic(Loss):
         return values, np.exp(A - values[:, None]) - indicator(Z, y)
 
     def value(self, z, y):
+        if z.size == 2:
+            return of_two(z, y, self.margin)[1]
         top = largest(z) + self.margin
         total = 0.0
         for r in range(z.size):
@@ -70,6 +80,11 @@ class Logistic(Loss):
         return np.log(total) + top - z[y]
 
     def gradient(self, z, y, x, g, work):
+        if z.size == 2:
+            p, value = of_two(z, y, self.margin)
+            g[1 - y] += x * p
+            g[y] -= x * p
+            return value
         total, top = shifted_exponentials(z, y, self.margin, work)
         for r in range(z.size):
             g[r] += x * (work[r] / total)
@@ -77,6 +92,14 @@ class Logistic(Loss):
         return np.log(total) + top - z[y]
 
     def derivatives(self, z, y, x, g, h, work):
+        if z.size == 2:
+            p, value = of_two(z, y, self.margin)
+            g[1 - y] += x * p
+            g[y] -= x * p
+            curve = x * x * p * (1.0 - p)
+            h[0] += curve
+            h[1] += curve
+            return value
         total, top = shifted_exponentials(z, y, self.margin, work)
         for r in range(z.size):
             p = work[r] / total
@@ -95,6 +118,11 @@ class Logistic(Loss):
             out[r] *= (v[r] - mean) / total
 
     def hessian_product_from(self, z, u, y, v, out):
+        if u.size == 2:
+            bent = u[1 - y] * (1.0 - u[1 - y]) * (v[1 - y] - v[y])
+            out[1 - y] = bent
+            out[y] = -bent
+            return
         c = np.uintp(y)
         mean = v[c]
         for r in range(u.size):

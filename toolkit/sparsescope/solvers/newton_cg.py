@@ -3,8 +3,8 @@
 U_i ← ∇ℓ(z_i);  G ← XᵀU/n + λW
 repeat:
     D ← solution of (∇²f(W) + λI) D = −G by conjugate gradients, preconditioned by M = cΣ̂ + λI:
-        c ← the mean of the diagonals of ∇²ℓ(z_i);  Σ̂ ← XᵀX/n of all samples or some, by its eigenvectors
-        (its diagonal where features are many); until the residual is η times the first one in the norm of M⁻¹, or the
+        c ← the mean of the diagonals of ∇²ℓ(z_i);  Σ̂ ← XᵀX/n of all samples or some (its diagonal where features
+        are many); until the residual is η times the first one in the norm of M⁻¹, or the
         gap that it would leave, ‖residual‖²/(2λ), is a share of the one at which the run will stop
     α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨G, D⟩;   Z + αXD are the scores of a trial, XD is known from the products
     W ← W + αD
@@ -19,6 +19,8 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.linalg import cho_factor, cho_solve
 
 from ..kernels.newton import hessian_rows, moved_loss
 from ..pauses import even_parts, pause
@@ -31,6 +33,7 @@ from .base import Solver, State, settings
 from .shared.armijo import backtrack
 from .shared.columns import STEP_COLUMNS
 from .shared.newton import SCORES, take_derivatives
+from .shared.newton_system import NewtonSystem, is_cheap
 
 MOST_TRIALS = 30
 MOST_COLUMNS = 1000  # of a Σ̂ whose eigenvectors are made
@@ -43,38 +46,64 @@ STRICTER = 0.3  # factor of that share after a certificate that it did not suffi
 SHORT = 0.25  # a step below this share of the Newton step is counted: the quadratic model is far off
 SOLVED = 1e-13  # relative gap below which the steps say nothing about the problem
 ROUNDING = 4.0  # units of the last digit of λW within which a gradient is rounding
+FACTORS = 8  # of M, before the eigenvectors of Σ̂ are made
+KEPT = 1.5  # factor by which λ/c may differ from that of a factor of M
 FLAT = 1e-13  # pᵀHp/pᵀMp of a direction p that the objective does not bend along, but for rounding
 
 
 class Preconditioner:
-    """M = cΣ̂ + λI, the same for every class, by the eigenvectors of Σ̂, or with its diagonal in place of it.
+    """M = cΣ̂ + λI, the same for every class: Cholesky factors of it, or the eigenvectors of Σ̂, or with its diagonal.
 
-    The eigenvectors belong to the data: another λ or curvature costs nothing.
+    A factor costs a fifteenth of the eigenvectors, which belong to the data: with these, another λ or curvature costs
+    nothing; they are made when some factors were. A factor is kept while the ratio of λ to c hardly changes.
     """
 
     def __init__(self, problem: Problem) -> None:
-        samples = moment_samples(problem)
+        self.samples = moment_samples(problem)
         self.vectors: np.ndarray | None = None
-        if samples:
-            self.squares, self.vectors = problem.spectrum(samples)
-        else:
+        self.factor: tuple[np.ndarray, bool] | None = None
+        self.ratio, self.c, self.made = float("nan"), 1.0, 0  # λ/c of the factor, and how many were made
+        if not self.samples:
             squares = problem.design.squared_norms[: problem.d] / problem.n
             self.squares = np.append(squares, 1.0) if problem.intercept else squares
         self.divisor = np.empty((problem.rows, 1), problem.dtype)
 
     def __deepcopy__(self, memo: Any) -> Preconditioner:
-        twin = copy.copy(self)  # the eigenvectors never change
+        twin = copy.copy(self)  # factors and eigenvectors never change
         twin.divisor = self.divisor.copy()
         return twin
 
     def take(self, problem: Problem, A: np.ndarray) -> None:
         """Take the curvature c, the mean of the diagonal A (n, m) of ∇²ℓ."""
         least = LEAST_CURVATURE * problem.loss.curvature(problem.m)
-        self.divisor[:, 0] = max(float(A.mean(dtype=np.float64)), least) * self.squares + problem.lam
+        self.c = c = max(float(A.mean(dtype=np.float64)), least)
+        if self.samples and self.vectors is None:
+            ratio = problem.lam / c
+            if self.factor is not None and 1.0 / KEPT <= ratio / self.ratio <= KEPT:
+                return
+            self.factor = self._factor(problem, ratio) if self.made < FACTORS else None
+            if self.factor is not None:
+                self.ratio, self.made = ratio, self.made + 1
+                return
+            self.squares, self.vectors = problem.spectrum(self.samples)
+        self.divisor[:, 0] = c * self.squares + problem.lam
+
+    def _factor(self, problem: Problem, ratio: float) -> tuple[np.ndarray, bool] | None:
+        """Σ̂ + ratio·I, factored; ``None`` if it is not positive definite up to rounding."""
+        M = problem.second_moment(self.samples).copy(order="F")
+        M[np.diag_indices_from(M)] += problem.dtype.type(ratio)
+        pause()
+        try:
+            return cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            return None
 
     def solve(self, R: np.ndarray) -> np.ndarray:
         """M⁻¹R (rows, m)."""
         pause()
+        if self.factor is not None:
+            found = cho_solve(self.factor, R, check_finite=False)
+            return np.divide(found, R.dtype.type(self.c), order="C")
         if self.vectors is None:
             return np.asarray(R / self.divisor)
         turned = self.vectors.T @ R
@@ -112,6 +141,7 @@ class NewtonCGState(State):
         self.G = np.empty_like(coef)
         self.everybody = np.arange(problem.n)
         self.metric: Preconditioner | None = None
+        self.system: NewtonSystem | None = None
         self.loss, self.size, self.last_size, self.strict = float("nan"), float("nan"), float("nan"), 1.0
         self.begin(problem)
 
@@ -158,13 +188,21 @@ class NewtonCGState(State):
         self.metric.take(problem, self.A)
         return self.metric
 
+    def factored(self, problem: Problem) -> np.ndarray | None:
+        """D of the Newton system, put together and factored; ``None`` if that is too dear, or rounding forbids it."""
+        if not is_cheap(problem):
+            return None
+        if self.system is None:
+            self.system = NewtonSystem(problem)
+        return self.system.direction(problem, self.Z, self.U, self.G)
+
     def judge(self, problem: Problem) -> None:
         """Judge whether a certificate is likely to show the gap in demand."""
         goal = self.strict * self.aim * abs(self.objective(problem))
         self.ready = bool(self.aim) and self.size**2 <= 2.0 * problem.lam * goal
 
     def copy(self) -> Any:
-        return copy.deepcopy(self, {id(self.everybody): self.everybody})
+        return copy.deepcopy(self, {id(shared): shared for shared in (self.everybody, self.system)})
 
 
 @settings
@@ -180,6 +218,8 @@ class NewtonCG(Solver):
         0.3, 1e-6, 0.9, "residual that a Newton system is left with, as a share, at most (η₀)", log=True
     )
 
+    direct: bool = field(True, doc="put together and factor Newton systems that are small enough to be cheaper so")
+
     title = "Newton–CG"
     menu_order = 135
     remark = "For every smooth loss with `ridge` that has second derivatives; two products with X for each inner step."
@@ -188,7 +228,7 @@ class NewtonCG(Solver):
     columns = (*STEP_COLUMNS, Column("inner_steps", "conjugate-gradient steps of this iteration", status="CG"))
     takes_sample_weights = True
     only_penalties = ("ridge",)
-    contract_settings = ({}, {"cg_steps": 1}, {"cg_steps": 5}, {"forcing": 0.003})
+    contract_settings = ({}, {"direct": False}, {"direct": False, "cg_steps": 1}, {"cg_steps": 5}, {"forcing": 0.003})
 
     def refuses(self, problem: Problem) -> str | None:
         reason = super().refuses(problem)
@@ -248,6 +288,9 @@ class NewtonCG(Solver):
     def _direction(self, problem: Problem, state: NewtonCGState, goal: float) -> tuple[np.ndarray, np.ndarray]:
         """D of the Newton system, and XD; ``goal``: gap that its residual may leave."""
         n, d, lam, number = problem.n, state.d, problem.lam, problem.dtype.type
+        if self.direct and (found := state.factored(problem)) is not None:
+            state.inner_steps = 0.0
+            return found, problem.design.matmul(found, np.empty_like(state.Z))
         metric = state.preconditioner(problem)
         R = -state.G
         # A loss of differences of scores does not see all intercepts move alike: what rounding leaves there has no
