@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from helpers import forms, interpreted, text
-from sparsescope.inputs import design as designs_module
 from sparsescope.inputs.class_sums import class_sums
 from sparsescope.inputs.columns import BLOCK, PART, STREAMED, columns_matmul, columns_rmatmul, streamed
 from sparsescope.inputs.design import Design
+from sparsescope.inputs.turned import turned_dense
 
 
 def designs(dtype: str = "float64") -> list[Any]:
@@ -140,30 +140,10 @@ def test_a_design_says_what_it_is() -> None:
     assert dense.nbytes == 60 * 50 * 4 and Design(matrix).nbytes < dense.nbytes
 
 
-def test_dense_rows_are_held_by_rows_until_columns_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(0).standard_normal((60, 50))
-    design, turned = Design(X), Design(np.asfortranarray(X))
-    assert design.held.flags.c_contiguous and turned.held.flags.f_contiguous and design.nbytes == X.nbytes
-    U = np.random.default_rng(1).standard_normal((60, 3))
-    G = design.rmatmul(U, np.empty((50, 3)))
-    design.matmul(G, np.empty((60, 3)))
-    assert design.nbytes == X.nbytes, "products with all of X need no copy"
-    np.testing.assert_allclose(turned.rmatmul(U, np.empty((50, 3))), G, atol=1e-13)
-    assert design.matrix.flags.f_contiguous and np.array_equal(design.columns.XT, X.T)
-    assert design.nbytes == 2 * X.nbytes and turned.nbytes == X.nbytes
-    assert np.shares_memory(design.samples.XT, design.held) and design.nbytes == 2 * X.nbytes
-    monkeypatch.setattr(designs_module, "MOST_BY_ROWS", X.nbytes - 1)
-    large = Design(X)
-    assert large.held.flags.f_contiguous and np.shares_memory(large.matrix, large.held)
-
-
-def test_what_is_done_to_dense_rows_later_does_not_reach_the_design() -> None:
-    X = np.random.default_rng(0).standard_normal((60, 50))
-    given = X.copy()
-    designs = [Design(X), Design(X, centre=True), Design(X[:, ::2]), Design((10.0 * X).astype(np.int64))]
-    X[:] = 0.0
-    assert np.array_equal(designs[0].held, given) and np.array_equal(designs[0].matrix, given)
-    for design in designs[1:]:
-        assert not np.shares_memory(design.held, X) and design.held.any()
-    X.flags.writeable = False
-    assert Design(X).held.flags.writeable, "kernels are compiled for arrays that can be written"
+def test_dense_rows_are_turned_in_strips() -> None:
+    for n, d in ((1, 7), (511, 3), (512, 20), (1300, 40)):
+        X = np.random.default_rng(0).standard_normal((n, d))
+        turned = turned_dense(X)
+        assert turned.flags.f_contiguous and np.array_equal(turned, X)
+        assert np.shares_memory(turned_dense(turned), turned), "what is by columns is not copied"
+        assert np.array_equal(turned_dense(X[::2, ::-1]), X[::2, ::-1])

@@ -1,11 +1,9 @@
 """Design matrix: one interface to dense, CSR and CSC input, by columns for the kernels; validates input.
 
-Dense data is held by rows or by columns, as it was given, which is all the same to products with all of it; methods
-that look at one feature or one sample at a time ask for it by columns (:attr:`Design.matrix`, Fortran order) or by rows
-(:attr:`Design.samples`), and a copy is made where it is held otherwise. Large data is held by columns alone.
-
-Sparse data is held as CSC: W is used and updated by rows, and a zero row of W costs nothing. With an intercept the
-features are held about their means: see :mod:`sparsescope.inputs.frame`.
+One copy is kept. Dense data is stored by columns (Fortran order), sparse data as CSC; every product a solver needs runs
+well on either, because W is used and updated by rows, and a zero row of W costs nothing. Only methods that look at one
+sample at a time need a second copy, by rows (:attr:`Design.samples`). With an intercept the features are held about
+their means: see :mod:`sparsescope.inputs.frame`.
 """
 
 from __future__ import annotations
@@ -20,6 +18,8 @@ from ..pauses import even_parts, parts_of, pause
 from . import slim
 from .columns import (
     PART,
+    DenseColumns,
+    SparseColumns,
     chosen_matmul,
     chosen_rmatmul,
     columns_matmul,
@@ -33,15 +33,12 @@ from .frame import Frame, find_frame, framed, unframed
 from .matrix_checks import as_array, as_float, refuse_not_finite
 from .mirrored import halved, mirrored
 from .sparse import check_sparse
-from .turned import by_columns
+from .turned import by_columns, plain, turned_dense
 
 # A product of dense X with a W that has zero rows copies the columns that count, unless they are more than this share;
 # copies of this size stay in the cache until they are multiplied.
 MOST_GATHERED = 0.75
 GATHER_BYTES = 2_000_000
-# Dense data that is given by rows is held so up to this size: such a copy takes a fifth of the time of a turned one.
-# Methods that need it by columns make a second copy, which larger data has no room for.
-MOST_BY_ROWS = 2**26
 # A dense product pauses after so many products of numbers: one to three milliseconds. The parts are always the same.
 DENSE_PART = 40_000_000
 
@@ -90,11 +87,7 @@ class Design(DesignForms, DesignSums):
             values = matrix.data
         else:
             given = as_array(X)
-            values = matrix = as_float(given)
-            if centre or standardize or not matrix.flags.c_contiguous or matrix.nbytes > MOST_BY_ROWS:
-                values = matrix = np.asfortranarray(matrix)
-            elif np.may_share_memory(matrix, given):  # what is done to X later must not reach a part of the copies
-                values = matrix = matrix.copy()
+            values = matrix = turned_dense(as_float(given))
         if 0 in matrix.shape:
             raise ValueError(f"X is empty: shape {matrix.shape}; at least one sample and one feature are needed")
         if matrix.ndim != 2:
@@ -112,8 +105,15 @@ class Design(DesignForms, DesignSums):
             matrix = matrix.copy()
             values = matrix.data if self.is_sparse else matrix
         self.dtype = np.dtype(values.dtype)
-        self.held = matrix
+        self.matrix = matrix
         self.nnz = int(matrix.nnz) if self.is_sparse else self.n * self.d
+        if self.is_sparse:
+            index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
+            self.columns: Any = SparseColumns(  # type: ignore[call-arg]
+                matrix.data, plain(matrix.indices, index), plain(matrix.indptr, index)
+            )
+        else:
+            self.columns = DenseColumns(matrix.T)  # type: ignore[call-arg]
 
     def plain(self) -> Design:
         """Return X as it was given, up to rounding; this design itself if it has no frame.
@@ -123,7 +123,7 @@ class Design(DesignForms, DesignSums):
         Design
             the design.
         """
-        return self if self.frame is None else self._with(unframed(self.held, self.frame))
+        return self if self.frame is None else self._with(unframed(self.matrix, self.frame))
 
     def framed(self, centre: bool, standardize: bool = False, weights: np.ndarray | None = None) -> Design:
         """Return X in another frame, with a copy of the data; this design itself if that is its frame.
@@ -140,7 +140,7 @@ class Design(DesignForms, DesignSums):
         """
         found = self.plain()
         made = (
-            found._with(found.held, centre=centre, standardize=standardize, weights=weights)
+            found._with(found.matrix, centre=centre, standardize=standardize, weights=weights)
             if centre or standardize
             else found
         )
@@ -164,7 +164,7 @@ class Design(DesignForms, DesignSums):
         Design
             the design.
         """
-        made = self._with(self.held * self.dtype.type(factor))
+        made = self._with(self.matrix * self.dtype.type(factor))
         frame = self.frame or Frame(None, None)
         scale = np.ones(self.d) if frame.scale is None else frame.scale
         made.frame = Frame(frame.centre, scale * factor)
@@ -215,14 +215,12 @@ class Design(DesignForms, DesignSums):
                 pause()
         else:
             used = np.flatnonzero(W.any(axis=1)) if rows is None else rows
-            if not used.size:
-                out[:] = 0.0
-            elif used.size < MOST_GATHERED * self.d:
+            if used.size < MOST_GATHERED * self.d:
                 self._gathered_matmul(used, W[used], out)
             else:
-                multiply = slim.times if slim.suits(self.held, out.shape[1]) else np.matmul
+                multiply = slim.times if slim.suits(self.matrix, out.shape[1]) else np.matmul
                 for first, last in even_parts(self.n, self.d * out.shape[1], DENSE_PART):
-                    multiply(self.held[first:last], W, out=out[first:last])
+                    multiply(self.matrix[first:last], W, out=out[first:last])
                     pause()
         if coef.shape[0] > self.d:
             out += coef[self.d]
@@ -291,10 +289,10 @@ class Design(DesignForms, DesignSums):
         for start, stop in parts:
             if self.is_sparse:
                 columns_rmatmul(self.columns, U, start, stop, out[start:stop])
-            elif U.dtype == self.dtype and slim.suits(self.held[:, start:stop], m):
-                slim.pulled(self.held[:, start:stop], U, out[start:stop])
+            elif U.dtype == self.dtype and slim.suits(self.matrix[:, start:stop], m):
+                slim.pulled(self.matrix[:, start:stop], U, out[start:stop])
             else:
-                np.matmul(self.held.T[start:stop], U, out=out[start:stop])
+                np.matmul(self.matrix.T[start:stop], U, out=out[start:stop])
             pause()
         if out.shape[0] > self.d:
             out[self.d] = U.sum(axis=0)

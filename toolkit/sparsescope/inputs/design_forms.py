@@ -1,7 +1,4 @@
-"""The forms of a design matrix that methods ask for: by columns, by rows, and a column of ones.
-
-Each is made when it is first asked for, and kept.
-"""
+"""Other forms of a design matrix that methods ask for: by rows, and a column of ones."""
 
 from __future__ import annotations
 
@@ -16,33 +13,21 @@ from .turned import by_samples, plain
 
 
 class DesignForms:
-    """Forms of :class:`sparsescope.inputs.design.Design`, which holds the entries: dense in either order, or CSC."""
+    """Forms of :class:`sparsescope.inputs.design.Design`, which holds the entries by columns."""
 
-    held: Any
+    matrix: Any
+    columns: Any
     is_sparse: bool
     dtype: np.dtype
     n: int
     d: int
     nnz: int
 
-    @cached_property
-    def matrix(self) -> Any:
-        """X by columns: CSC, or dense in Fortran order.
-
-        Dense data that is held by rows is copied when this is first asked for, and the copy is kept; :attr:`nbytes`
-        counts it from then on.
-        """
-        return self.held if self.is_sparse else np.asfortranarray(self.held)
-
-    @cached_property
-    def columns(self) -> Any:
-        """The columns of :attr:`matrix` for the kernels."""
-        if not self.is_sparse:
-            return DenseColumns(self.matrix.T)  # type: ignore[call-arg]
-        index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
-        return SparseColumns(  # type: ignore[call-arg]
-            self.held.data, plain(self.held.indices, index), plain(self.held.indptr, index)
-        )
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the data: by columns, and by rows as well once these were asked for."""
+        held = [self.columns, *(self.__dict__[name] for name in ("samples", "sparse_samples") if name in self.__dict__)]
+        return int(sum({id(array): array.nbytes for copy in held for array in copy}.values()))
 
     @cached_property
     def samples(self) -> Any:
@@ -52,7 +37,7 @@ class DesignForms:
         """
         if self.is_sparse:
             return SparseColumns(*by_samples(self.matrix, self.columns))  # type: ignore[call-arg]
-        return DenseColumns(np.ascontiguousarray(self.held))  # type: ignore[call-arg]
+        return DenseColumns(np.ascontiguousarray(self.matrix))  # type: ignore[call-arg]
 
     @cached_property
     def sparse_samples(self) -> Any:
@@ -63,7 +48,7 @@ class DesignForms:
         """
         if self.is_sparse and self.dtype == np.float64:
             return self.samples
-        by_rows = sp.csr_array(self.held, dtype=np.float64)
+        by_rows = sp.csr_array(self.matrix, dtype=np.float64)
         index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
         return SparseColumns(  # type: ignore[call-arg]
             by_rows.data, plain(by_rows.indices, index), plain(by_rows.indptr, index)
@@ -77,11 +62,3 @@ class DesignForms:
             return DenseColumns(ones)  # type: ignore[call-arg]
         index = self.columns.indices.dtype
         return SparseColumns(ones[0], np.arange(self.n, dtype=index), np.array([0, self.n], index))  # type: ignore[call-arg]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by the data: as given, and by columns or by rows as well once these were asked for."""
-        copies = [self.__dict__[name] for name in ("columns", "samples", "sparse_samples") if name in self.__dict__]
-        first = [self.held.data, self.held.indices, self.held.indptr] if self.is_sparse else [self.held]
-        arrays = [*first, *(array for copy in copies for array in copy)]
-        return int(sum({array.__array_interface__["data"][0]: array.nbytes for array in arrays}.values()))

@@ -90,7 +90,7 @@ class PartitionedData(Design):
         """Bytes of the entries, wherever they are."""
         return self.pass_bytes
 
-    @cached_property
+    @property
     def matrix(self) -> Any:
         """Not there: X is in blocks."""
         raise ValueError(
@@ -98,19 +98,18 @@ class PartitionedData(Design):
             "rows in one matrix, or PartitionedDesign.take(columns) for some of its columns"
         )
 
-    @property
-    def held(self) -> Any:
-        """Not there: X is in blocks."""
-        return self.matrix
-
-    @held.setter
-    def held(self, value: Any) -> None:
+    @matrix.setter
+    def matrix(self, value: Any) -> None:
         raise AttributeError("X is in blocks")
 
-    @cached_property
+    @property
     def columns(self) -> Any:
         """Not there: X is in blocks."""
         return self.matrix
+
+    @columns.setter
+    def columns(self, value: Any) -> None:
+        raise AttributeError("X is in blocks")
 
     @cached_property
     def samples(self) -> Any:

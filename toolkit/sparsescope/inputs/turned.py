@@ -1,6 +1,6 @@
-"""Compressed storage turned the other way: rows of columns, or columns of rows, in parts with places to stop.
+"""Storage turned the other way: rows of columns, or columns of rows, in parts with places to stop.
 
-scipy does it in one piece, which takes tens of milliseconds for a large matrix.
+scipy and numpy do it in one piece, which takes tens of milliseconds for a large matrix.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ..pauses import parts_of, pause
 from .columns import SparseColumns, count_places, spread_entries
 
 PART = 100_000  # entries that are counted or moved between two pauses
+STRIP = 512  # dense rows that are turned at a time: what is read and what is written both stay in the cache
 TOUCHED = 2**20  # bytes of new memory that are asked for between two pauses
 
 
@@ -77,6 +78,17 @@ def by_columns(X: Any) -> Any:
         return sp.csc_array(X)
     arrays = (array if array.flags.writeable else array.copy() for array in (X.data, X.indices, X.indptr))
     return sp.csc_array(turned(SparseColumns(*arrays), X.shape[1]), shape=X.shape)  # type: ignore[call-arg]
+
+
+def turned_dense(X: np.ndarray) -> np.ndarray:
+    """Return a dense array in Fortran order: X itself if it is, else a copy that is made some rows at a time."""
+    if X.ndim != 2 or X.flags.f_contiguous:
+        return np.asfortranarray(X)
+    made = np.empty(X.shape, dtype=X.dtype, order="F")
+    for first in range(0, len(X), STRIP):
+        made[first : first + STRIP] = X[first : first + STRIP]
+        pause()
+    return made
 
 
 def by_samples(matrix: Any, columns: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

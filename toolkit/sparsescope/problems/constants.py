@@ -99,7 +99,7 @@ def second_moment(
 ) -> np.ndarray:
     """XᵀX/n, with the column of ones of an intercept last: (rows, rows), in the precision of the data; weights ω (n,)
     of the samples, with the mean 1, make it XᵀΩX/n. ``samples``: number of them, drawn at random; ``None``: all."""
-    matrix, d, n = design.held, design.d, design.n
+    matrix, d, n = design.matrix, design.d, design.n
     if samples is not None and samples < n:
         drawn = np.sort(np.random.default_rng(0).choice(n, samples, replace=False))
         matrix, n, weights = matrix[drawn], samples, None if weights is None else weights[drawn]
@@ -124,7 +124,7 @@ def row_space(design: Design) -> tuple[np.ndarray, np.ndarray]:
 
     A direction of X = 0 is kept where there is no other: problems have a feature at least.
     """
-    matrix = design.held.astype(np.float64, copy=False)
+    matrix = design.matrix.astype(np.float64, copy=False)
     product = matrix @ matrix.T
     squares, U = eigh(product.toarray() if design.is_sparse else product, overwrite_a=True, check_finite=False)
     least = len(squares) * np.finfo(np.float64).eps * float(squares[-1])

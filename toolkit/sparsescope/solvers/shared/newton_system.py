@@ -43,8 +43,8 @@ class NewtonSystem:
     """The system of one problem's data; it holds X as a dense array in double precision."""
 
     def __init__(self, problem: Problem) -> None:
-        held = problem.design.held
-        X = np.asarray(held.toarray() if problem.design.is_sparse else held, dtype=np.float64)
+        matrix = problem.design.matrix
+        X = np.asarray(matrix.toarray() if problem.design.is_sparse else matrix, dtype=np.float64)
         self.X = np.column_stack([X, np.ones(problem.n)]) if problem.intercept else X
         self.everybody = np.arange(problem.n)
 
