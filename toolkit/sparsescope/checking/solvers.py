@@ -26,11 +26,11 @@ TOL = 1e-7  # relative gap that a solver is asked for
 FIRST = ("multiclass-squared-hinge", "l1/l2"), ("logistic", "l1")  # tried before all other pairs
 
 
-def small(loss: str, penalty: str, seed: int) -> Problem:
+def small(loss: str, penalty: str, seed: int, most: int = 3) -> Problem:
     """A problem with a sparse solution: 60 samples, 8 features, 3 classes (2 for losses with one score)."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 8))
-    classes = 2 if losses[loss].one_score else 3
+    classes = 2 if losses[loss].one_score else most
     y = (X[:, :classes] + 0.3 * rng.standard_normal((60, classes))).argmax(axis=1)
     y[:classes] = np.arange(classes)
     problem = Problem(X, y, loss=loss, penalty=penalty)
@@ -51,6 +51,8 @@ def candidates(solver: Any) -> Iterator[Any]:
         if solver.only_penalties and penalty not in solver.only_penalties:
             continue
         yield small(loss, penalty, k)
+        if not losses[loss].one_score:
+            yield small(loss, penalty, k, most=2)  # for solvers of two classes
 
 
 def problems_for(solver: Any) -> list[Any]:

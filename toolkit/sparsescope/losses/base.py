@@ -90,6 +90,16 @@ class Loss(LossFacts, RowFunctions):
     prox_conjugate: Any
     along_face: Any
 
+    def in_one_score(self) -> Loss | None:
+        """Return the loss ℓ̃ of one score with ℓ((−s/2, s/2), y) = ℓ̃(s, y) for two classes.
+
+        Returns
+        -------
+        Loss | None
+            the loss, or ``None`` if there is none; then two classes are solved with a score for each.
+        """
+        return None
+
     def is_inactive(self, u, y):  # type: ignore[no-untyped-def]
         """Return whether u = ∇ℓ shows that the sample has neither gradient nor curvature: all its hinges are inactive.
 

@@ -7,6 +7,7 @@ import numpy as np
 from ..jit.parts import exponential, helper, part
 from ..registry import field, losses
 from .base import DOMAIN_SLACK, Loss
+from .binary_logistic import BinaryLogistic
 from .flows import repair_flows
 from .reference import indicator, shifted
 
@@ -64,6 +65,9 @@ class Logistic(Loss):
     doc = "Softmax regression: minus the log-probability of the true class."
     formula = "log(1 + Σ_{r≠y} exp(μ + z_r − z_y))"
     source = "Blondel et al. 2013, Eq. 12; Chierchia et al. 2015, Sec. 4 for μ = 1"
+
+    def in_one_score(self) -> Loss | None:
+        return BinaryLogistic() if self.margin == 0.0 else None
 
     def reference(self, Z, y):
         A = shifted(Z, y, self.margin)

@@ -7,6 +7,7 @@ import numpy as np
 from ..jit.parts import part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss
+from .binary_squared_hinge import BinarySquaredHinge
 from .flows import repair_flows
 from .reference import balanced, shifted
 
@@ -32,6 +33,9 @@ class MulticlassSquaredHinge(Loss):
     source = "Blondel et al. 2013, Eq. 2"
     difference_curvature = 2.0
     of_differences = True
+
+    def in_one_score(self) -> Loss | None:
+        return BinarySquaredHinge()
 
     def reference(self, Z, y):
         A = np.maximum(shifted(Z, y, 1.0), 0.0)

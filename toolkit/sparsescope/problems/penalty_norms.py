@@ -50,7 +50,7 @@ def norms_of(regulariser: Any, d: int, m: int) -> Norms | None:
         single = np.asarray(regulariser.weights, dtype=np.float64).reshape(-1)
         return Norms(single, [None], [None], np.zeros(size))
     row = regulariser.row if hasattr(regulariser, "row") else regulariser.penalty
-    terms = _terms_of(getattr(row, "base", row))
+    terms = terms_of(getattr(row, "base", row))
     if terms is None:
         return None
     sums, lengths, heights, squares = terms
@@ -64,7 +64,7 @@ def norms_of(regulariser: Any, d: int, m: int) -> Norms | None:
     return Norms(sums * entries if sums > 0.0 else None, highest, length, squares * entries)
 
 
-def _terms_of(penalty: Any) -> tuple[float, float, float, float] | None:
+def terms_of(penalty: Any) -> tuple[float, float, float, float] | None:
     """(a, b, c, q) with Ω(w) = a‖w‖₁ + b‖w‖₂ + c‖w‖_∞ + q·½‖w‖²."""
     if hasattr(penalty, "norm_terms"):
         found: tuple[float, float, float, float] | None = penalty.norm_terms()

@@ -1,5 +1,7 @@
 """`auto`: choose a solver for the problem, and say why.
 
+    two classes, smooth  → one-score, where the loss sees the difference of the scores alone and features are left out:
+    loss                   one weight for each feature in place of two tied ones
     smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
     the same, sparse X,    → working-set, with a ridge in the penalty or a loss of hinges: there m × m Hessians of all
@@ -107,6 +109,12 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
         if able(problem):
             return solvers.create("working-set"), f"{why}, and Newton steps on the blocks in use"
         return solvers.create("working-set", newton=False), f"{why}; {_lacking(problem)}"
+    halved = solvers.create("one-score")
+    if problem.m == 2 and problem.penalty.zeroes_rows and halved.solves(problem) is None:
+        return halved, (
+            f"{loss} sees the difference of two scores alone, and under {penalty} its weights are a lasso's or an "
+            "elastic net's: Newton steps on one weight for each feature"
+        )
     if _sums_entries(problem) and not _prefers_rows(problem):
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:

@@ -202,6 +202,12 @@ class EntrySolver(Solver):
                     f"{self.name} moves entries of either sign, and the penalty keeps them non-negative: choose a "
                     f"solver of rows ({', '.join(fitting)})"
                 )
+            if problem.feature_weights is not None and problem.penalty.entry_terms() is not None:
+                return (
+                    f"{self.name} takes weights of features where the penalty is a lasso, and the "
+                    f"{problem.penalty.title} penalty has a ridge part: choose l1, or a solver of rows "
+                    f"({', '.join(fitting)})"
+                )
             reason = (
                 f"{self.name} moves single entries of W, and the {problem.penalty.title} penalty ties the "
                 f"entries of a row: choose l1 or elastic-net, or a solver of rows ({', '.join(fitting)})"

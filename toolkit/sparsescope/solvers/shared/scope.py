@@ -16,6 +16,7 @@ class SolverScope:
         tuple[str, ...]
     ] = ()  # registry names of the only losses it is for; none: whatever refuses() takes
     takes_weights: ClassVar[bool] = False  # whether it solves penalties with weights of single entries
+    two_classes: ClassVar[bool] = False  # whether it is for two classes with a score for each, and nothing else
     only_penalties: ClassVar[tuple[str, ...]] = ()  # registry names of the only penalties it is for; none: all
     takes_sample_weights: ClassVar[bool] = False  # whether it weighs samples: kernels are given *problem.terms
     takes_feature_weights: ClassVar[bool] = False  # whether it weighs features: kernels are given problem.row_penalty
