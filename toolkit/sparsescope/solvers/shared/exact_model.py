@@ -83,12 +83,12 @@ class ExactModel:
 
     def conjugate(
         self, problem: Problem, part: Entries, new: np.ndarray, steps: int, share: float, report: np.ndarray
-    ) -> None:
+    ) -> float:
         """Conjugate gradients over the entries with new ≠ 0 or without a threshold, as long as no entry changes its
         sign: coordinate descent is slow where columns are correlated, and the model is quadratic there.
 
         After sweeps; R is not kept up to date. Ends when the residual has fallen to a share, after ``steps`` steps, or
-        at the first zero, where the entry stays.
+        at the first zero, where the entry stays. Returns the share of the way to their solution that was gone.
         """
         design, (n, m) = problem.design, self.R.shape
         at = np.flatnonzero((new != 0.0) | (part.t == 0.0))
@@ -131,3 +131,4 @@ class ExactModel:
         found = some.w + part_of_move * move
         found[np.flatnonzero(crossing)[shares <= part_of_move]] = 0.0
         new[at] = found
+        return part_of_move
