@@ -105,7 +105,7 @@ class OneScore(Solver):
     def _lacking(self, problem: Problem) -> str:
         """Say why there is no problem of one score."""
         if problem.multilabel or problem.m != 2:
-            what = "label sets" if problem.multilabel else f"{problem.m} score{'s' * (problem.m > 1)} a sample"
+            what = "label sets" if problem.multilabel else f"{problem.m} classes" if problem.m > 1 else "one score"
             return f"{self.name} is for two classes with a score for each, and this problem has {what}"
         if not problem.loss.of_differences or problem.loss.in_one_score() is None:
             return (
