@@ -167,7 +167,8 @@ def test_auto_hands_on_says_so_and_keeps_the_better_point() -> None:
     last = list(run)[-1]
     assert last.iteration == LONG + 3 and last.passes > before.passes, "counts go on"
     handed = run.problem.objective(*best_of(run))
-    assert handed <= min(last.objective, before.objective) * (1 + 1e-12)
+    # Both points are at the optimum up to rounding, where a step may raise F by less than what is proved.
+    assert handed <= min(last.objective, before.objective) + last.gap
     run.change(lam=2.0 * run.problem.lam)
     assert run.reason.startswith("working-set: ") and run.state.chosen_at is None  # type: ignore[union-attr]
     run.stop = Iterations(LONG + 8)
