@@ -98,6 +98,35 @@ def test_a_factored_system_has_the_direction_of_conjugate_gradients(loss: str, i
         exact.step(problem, state)
 
 
+def test_the_preconditioner_by_factors_and_then_by_eigenvectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = samples()
+    problem = ss.Problem(X, y, penalty="ridge", lam=0.02, intercept=True)
+    state = solvers.create("newton-cg").init(problem)
+    R, metric = np.random.default_rng(1).standard_normal((problem.rows, problem.m)), newton_cg.Preconditioner(problem)
+    made = []
+    for step in range(newton_cg.FACTORS + 2):
+        A = state.A * 2.0**-step
+        metric.take(problem, A)
+        made.append(metric.made)
+        M = A.mean() * problem.second_moment(metric.samples) + problem.lam * np.eye(problem.rows)
+        np.testing.assert_allclose(metric.solve(R), np.linalg.solve(M, R), rtol=1e-6, atol=1e-9)
+    assert made == [*range(1, newton_cg.FACTORS + 1), newton_cg.FACTORS, newton_cg.FACTORS]
+    assert metric.vectors is not None
+    kept = newton_cg.Preconditioner(problem)
+    kept.take(problem, state.A)
+    kept.take(problem, 1.1 * state.A)
+    assert kept.made == 1, "a factor is kept while λ/c hardly changes"
+
+
+def test_a_system_is_put_together_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = samples()
+    problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=0.02, intercept=True)
+    state = solvers.create("newton-cg").init(problem)
+    whole = state.factored(problem)
+    monkeypatch.setattr(newton_system, "PART", 17.0 * (2 * problem.rows) ** 2)  # 200 samples, 17 at a time
+    np.testing.assert_allclose(state.factored(problem), whole, rtol=1e-9, atol=1e-12)
+
+
 def test_systems_that_are_too_large_or_have_no_factor_are_solved_by_conjugate_gradients(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -508,6 +508,16 @@ def conjugate(problem: ss.Problem, part: Entries, C: np.ndarray, R: np.ndarray, 
     model.conjugate(problem, part, *how)
 
 
+def test_conjugate_gradients_that_were_cut_at_once_take_fewer_steps_the_next_time() -> None:
+    state = ss.registry.solvers.create("newglmnet").init(binary(text))
+    assert state.cg_allowed == 1.0
+    allowed = []
+    for share in (0.05, 1e-7, 0.0, 0.0, 0.0, 0.3):
+        state.conjugated(share)
+        allowed.append(state.cg_allowed)
+    assert allowed == [0.5, 0.25, 0.125, 0.1, 0.1, 1.0]
+
+
 def test_conjugate_gradients_stop_at_the_first_zero() -> None:
     problem, (rows, classes, w, t, ridge, C, U) = binary(text), quadratic_model(60)
     w = np.where(w == 0.0, 0.0, np.sign(w) * 1e-3)  # so small that the full step changes signs

@@ -26,8 +26,8 @@ TOL = 1e-7  # relative gap that a solver is asked for
 FIRST = ("multiclass-squared-hinge", "l1/l2"), ("logistic", "l1")  # tried before all other pairs
 
 
-def small(loss: str, penalty: str, seed: int, most: int = 3) -> Problem:
-    """A problem with a sparse solution: 60 samples, 8 features, 3 classes (2 for losses with one score)."""
+def small(loss: str, penalty: str, seed: int, most: int) -> Problem:
+    """A problem with a sparse solution: 60 samples, 8 features, ``most`` classes (2 for losses with one score)."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 8))
     classes = 2 if losses[loss].one_score else most
@@ -50,9 +50,7 @@ def candidates(solver: Any) -> Iterator[Any]:
             continue
         if solver.only_penalties and penalty not in solver.only_penalties:
             continue
-        yield small(loss, penalty, k)
-        if not losses[loss].one_score:
-            yield small(loss, penalty, k, most=2)  # for solvers of two classes
+        yield small(loss, penalty, k, 2 if solver.two_classes else 3)
 
 
 def problems_for(solver: Any) -> list[Any]:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import exponential, helper, part
+from ..jit.parts import exponential, part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss
-
-
-@helper
-def against(z, y):  # type: ignore[no-untyped-def]
-    """t = −s·z, how far the score is on the wrong side: s = +1 for class 1, −1 for class 0."""
-    return z[0] if y == 0 else -z[0]
+from .single_score import against, repair_sides
 
 
 @part
@@ -75,19 +70,7 @@ class BinaryLogistic(Loss):
         return total + ((1.0 - p) * np.log1p(-p) if p < 1.0 else 0.0)
 
     def repair(self, U, Y):
-        # The heavier side is scaled down to the lighter one (MATH §7); both keep their signs.
-        above = 0.0
-        below = 0.0
-        for i in range(U.shape[0]):
-            if Y[i] == 0:
-                above += U[i, 0]
-            else:
-                below -= U[i, 0]
-        light = min(above, below)
-        keep_above = light / above if above > 0.0 else 0.0
-        keep_below = light / below if below > 0.0 else 0.0
-        for i in range(U.shape[0]):
-            U[i, 0] *= keep_above if Y[i] == 0 else keep_below
+        repair_sides(U, Y)
 
     def null_intercept(self, weights: np.ndarray) -> np.ndarray:
         return np.array([np.log(weights[1] / weights[0])])  # a problem has samples of both classes

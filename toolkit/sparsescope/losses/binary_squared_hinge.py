@@ -7,6 +7,7 @@ import numpy as np
 from ..jit.parts import part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss
+from .single_score import against, repair_sides
 
 
 @part
@@ -31,22 +32,22 @@ class BinarySquaredHinge(Loss):
         return short**2, (-2.0 * s * short)[:, None]
 
     def value(self, z, y):
-        a = max(1.0 + (z[0] if y == 0 else -z[0]), 0.0)
+        a = max(1.0 + against(z, y), 0.0)
         return a * a
 
     def gradient(self, z, y, x, g, work):
-        a = max(1.0 + (z[0] if y == 0 else -z[0]), 0.0)
+        a = max(1.0 + against(z, y), 0.0)
         g[0] += 2.0 * x * a if y == 0 else -2.0 * x * a
         return a * a
 
     def derivatives(self, z, y, x, g, h, work):
-        a = max(1.0 + (z[0] if y == 0 else -z[0]), 0.0)
+        a = max(1.0 + against(z, y), 0.0)
         g[0] += 2.0 * x * a if y == 0 else -2.0 * x * a
         h[0] += 2.0 * x * x if a > 0.0 else 0.0
         return a * a
 
     def hessian_product(self, z, y, v, out):
-        out[0] = 2.0 * v[0] if 1.0 + (z[0] if y == 0 else -z[0]) > 0.0 else 0.0
+        out[0] = 2.0 * v[0] if 1.0 + against(z, y) > 0.0 else 0.0
 
     def is_inactive(self, u, y):
         return u[0] == 0.0
@@ -56,7 +57,7 @@ class BinarySquaredHinge(Loss):
 
     def update_scores(self, z, y, x, delta, u, work):
         z[0] += x * delta[0]
-        a = max(1.0 + (z[0] if y == 0 else -z[0]), 0.0)
+        a = max(1.0 + against(z, y), 0.0)
         u[0] = 2.0 * a if y == 0 else -2.0 * a
         return a * a
 
@@ -65,19 +66,7 @@ class BinarySquaredHinge(Loss):
         return 0.25 * v * v - v if v >= -DOMAIN_SLACK else np.inf
 
     def repair(self, U, Y):
-        # The heavier side is scaled down to the lighter one (MATH §7); both keep their signs.
-        above = 0.0
-        below = 0.0
-        for i in range(U.shape[0]):
-            if Y[i] == 0:
-                above += U[i, 0]
-            else:
-                below -= U[i, 0]
-        light = min(above, below)
-        keep_above = light / above if above > 0.0 else 0.0
-        keep_below = light / below if below > 0.0 else 0.0
-        for i in range(U.shape[0]):
-            U[i, 0] *= keep_above if Y[i] == 0 else keep_below
+        repair_sides(U, Y)
 
     def null_intercept(self, weights: np.ndarray) -> np.ndarray:
         # Both sides are short between −1 and 1: w₀(1 + b) = w₁(1 − b).

@@ -31,7 +31,7 @@ from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, TOP
 from ..pauses import pause
 from ..problems.prediction import Problem
 from ..registry import field, solvers
-from .base import State, settings
+from .base import Solver, State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel
 from .shared.gradient_steps import FEW, GradientSteps
@@ -54,7 +54,7 @@ FEW_SWEEPS = 6  # after which conjugate gradients are worth a try
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before conjugate gradients
 # Conjugate gradients end when their residual has fallen to this share, or to what is to be reached and half as much.
 CG_SHARE, WITHIN = 0.01, 0.5
-WASTED, LEAST_STEPS = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
+WASTED, LEAST_ALLOWED = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
 MOST_STEPS = 10  # on one working set
 
 
@@ -69,7 +69,7 @@ class NewGLMNETState(EntryState):
         self.seed = 1
         self.opened = bool(coef.any())
         self.rows: RowSweeps | None = None  # while sweeps open
-        self.cg_share = 1.0  # of the conjugate-gradient steps that are allowed
+        self.cg_allowed = 1.0  # of the conjugate-gradient steps that are allowed
 
     def forget(self, problem: Problem) -> None:
         super().forget(problem)
@@ -83,16 +83,22 @@ class NewGLMNETState(EntryState):
     def conjugated(self, share: float) -> None:
         """Take half as many steps of them next time, where a change of sign stopped them after a small share of their
         way, else all that are allowed."""
-        self.cg_share = max(self.cg_share / 2.0, LEAST_STEPS) if share < WASTED else 1.0
+        self.cg_allowed = max(self.cg_allowed / 2.0, LEAST_ALLOWED) if share < WASTED else 1.0
 
 
 @settings
-class NewGLMNET(EntrySolver):
-    """Newton steps by coordinate descent on single entries, with the exact Hessian and two levels of shrinking."""
+class ModelSolver(Solver):
+    """Settings of solvers whose iteration solves the exact model."""
 
     sweeps: int = field(50, 1, 1000, "sweeps over the model in one iteration, at most", log=True)
     cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
     shrinking: bool = field(True, doc="leave out entries that are well inside, at both levels")
+
+
+@settings
+class NewGLMNET(ModelSolver, EntrySolver):
+    """Newton steps by coordinate descent on single entries, with the exact Hessian and two levels of shrinking."""
+
     opening: bool = field(
         True, doc="begin with gradient steps where features are few and classes three or more, or with sweeps over rows"
     )
@@ -165,7 +171,7 @@ class NewGLMNET(EntrySolver):
             changed = np.count_nonzero((new != 0.0) != (part.w != 0.0))
             if changed <= SETTLED * np.count_nonzero(new):
                 share = max(CG_SHARE, WITHIN * state.floor / report[TOP])
-                steps = max(1, min(self.cg_steps, round(self.cg_steps * state.cg_share)))
+                steps = max(1, min(self.cg_steps, round(self.cg_steps * state.cg_allowed)))
                 state.conjugated(model.conjugate(problem, part, new, steps, share, report))
         taken = self.finish(problem, state, part, new)
         state.steps_here += 1

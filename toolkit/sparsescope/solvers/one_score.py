@@ -19,22 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.mirrored import mirrored
+from ..inputs.mirrored import doubled, mirrored
 from ..problems.base import Certificate
 from ..problems.certificate import Known, certify, is_double
 from ..problems.one_score import in_one_score
 from ..problems.prediction import Problem
-from ..registry import field, solvers
-from .base import Solver, State, settings
-from .newglmnet import NewGLMNET, NewGLMNETState
+from ..registry import solvers
+from .base import State, settings
+from .newglmnet import ModelSolver, NewGLMNET, NewGLMNETState
 from .shared.columns import INNER_COLUMNS, STEP_COLUMNS
-
-
-def _doubled(v: np.ndarray, out: np.ndarray, factor: float = 1.0) -> np.ndarray:
-    """out (k, 2) = factor·(−v, v) of a column v (k, 1)."""
-    np.multiply(v[:, 0], factor, out=out[:, 1])
-    np.negative(out[:, 1], out=out[:, 0])
-    return out
 
 
 class OneScoreState(State):
@@ -58,8 +51,8 @@ class OneScoreState(State):
     def show(self) -> None:
         """W, Z and counters of the inner state."""
         inner = self.inner
-        _doubled(inner.coef, self.coef, 0.5)
-        _doubled(inner.Z, self.Z, 0.5)
+        doubled(inner.coef, self.coef, 0.5)
+        doubled(inner.Z, self.Z, 0.5)
         self.working = inner.working
         for name in ("working_set", "step_size", "trials", "inner_sweeps", "coordinate_steps", "step_flops", "ready"):
             setattr(self, name, getattr(inner, name))
@@ -73,17 +66,13 @@ class OneScoreState(State):
 
 
 @settings
-class OneScore(Solver):
+class OneScore(ModelSolver):
     """Two classes by one score: Newton steps on one weight for each feature, where the loss sees differences alone.
 
     For a loss of differences of scores (the multiclass squared hinge, the logistic loss with μ = 0) and a penalty made
     of norms of rows, of entries and of squares, the weights of two classes are (−v/2, v/2), and v solves a lasso or an
     elastic net: half as many weights, and none that are tied.
     """
-
-    sweeps: int = field(50, 1, 1000, "sweeps over the model in one iteration, at most", log=True)
-    cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
-    shrinking: bool = field(True, doc="leave entries out that are well inside, at both levels")
 
     title = "two classes by one score"
     menu_order = 132
@@ -144,8 +133,8 @@ class OneScore(Solver):
             return super().certificate(problem, state, work)
         inner: NewGLMNETState = state.inner
         inner.take_gradient(state.part)  # the next step has it then
-        _doubled(inner.U, state.U)
-        _doubled(inner.G, state.G)
+        doubled(inner.U, state.U)
+        doubled(inner.G, state.G)
         known = Known(inner.loss, state.U, state.G[: state.d], 1.0)
         return certify(problem, state.coef, state.Z, work, known=known)
 

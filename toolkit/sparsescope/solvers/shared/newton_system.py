@@ -16,11 +16,12 @@ from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
 
 from ...kernels.newton import hessian_rows
-from ...pauses import pause
+from ...pauses import even_parts, pause
 from ...problems.prediction import Problem
 
 CHEAP = 3e6  # multiplications that a system may cost in any case: about a millisecond
 STEPS = 4.0  # conjugate-gradient steps that it may cost beyond
+PART = 4e7  # multiplications between two pauses: a few milliseconds
 GEMM = 2.0  # multiplications of a product XᵀDX in the time of one of a product with few columns
 
 
@@ -46,24 +47,19 @@ class NewtonSystem:
         matrix = problem.design.matrix
         X = np.asarray(matrix.toarray() if problem.design.is_sparse else matrix, dtype=np.float64)
         self.X = np.column_stack([X, np.ones(problem.n)]) if problem.intercept else X
-        self.everybody = np.arange(problem.n)
 
     def direction(self, problem: Problem, Z: np.ndarray, U: np.ndarray, G: np.ndarray) -> np.ndarray | None:
         """D (rows, m) at scores Z, with U = ∇ℓ(Z) and the gradient G of F; ``None`` if rounding leaves no factor."""
-        X, B, rows = self.X, differences(problem), problem.rows
-        k, curvature = B.shape[1], self._curvature(problem, Z, U, B)
-        penalised = np.arange(rows) < problem.d
-        system = np.empty((k, rows, k, rows))
-        ridge = problem.lam * (B.T @ B)
-        for a in range(k):
-            for b in range(a + 1):
-                block = X.T @ (curvature[b, :, a, None] * X)
-                block /= problem.n
-                block[penalised, penalised] += ridge[a, b]
-                system[a, :, b] = block
-                if a != b:
-                    system[b, :, a] = block
-                pause()
+        B, rows = differences(problem), problem.rows
+        k = B.shape[1]
+        system = np.zeros((k, rows, k, rows))
+        for part in even_parts(problem.n, k * k * rows**2, PART):
+            self._add(problem, np.arange(*part), Z, U, B, system)
+            pause()
+        system /= problem.n
+        penalised = np.arange(problem.d)
+        for a, b in np.ndindex(k, k):
+            system[a, penalised, b, penalised] += problem.lam * float(B[:, a] @ B[:, b])
         right = -(G.astype(np.float64, copy=False) @ B).T.ravel()
         try:
             factor = cho_factor(system.reshape(k * rows, k * rows), lower=True, overwrite_a=True, check_finite=False)
@@ -74,12 +70,14 @@ class NewtonSystem:
             found[: problem.d] -= G[: problem.d].mean(axis=1, keepdims=True, dtype=np.float64) / problem.lam
         return found.astype(problem.dtype) if np.isfinite(found).all() else None
 
-    def _curvature(self, problem: Problem, Z: np.ndarray, U: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """B_aᵀ∇²ℓ(z_i)B_b at [b, i, a]: (k, n, k)."""
-        found = np.empty((B.shape[1], problem.n, B.shape[1]))
+    def _add(
+        self, problem: Problem, samples: np.ndarray, Z: np.ndarray, U: np.ndarray, B: np.ndarray, system: np.ndarray
+    ) -> None:
+        """Add Xᵀdiag(B_aᵀ∇²ℓ(z_i)B_b)X of some samples to the blocks [a, :, b] with b ≤ a, which the factor reads."""
+        X = self.X[samples[0] : samples[-1] + 1]
         for b, column in enumerate(B.T):
-            bent = np.tile(column.astype(problem.dtype), (problem.n, 1))
-            hessian_rows(self.everybody, Z, U, *problem.terms, 1.0, bent)
-            found[b] = bent @ B
-            pause()
-        return found
+            bent = np.tile(column.astype(problem.dtype), (len(X), 1))
+            hessian_rows(samples, Z, U, *problem.terms, 1.0, bent)
+            curvature = bent @ B
+            for a in range(b, B.shape[1]):
+                system[a, :, b] += X.T @ (curvature[:, a, None] * X)
