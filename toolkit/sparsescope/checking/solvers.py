@@ -26,7 +26,7 @@ TOL = 1e-7  # relative gap that a solver is asked for
 FIRST = ("multiclass-squared-hinge", "l1/l2"), ("logistic", "l1")  # tried before all other pairs
 
 
-def small(loss: str, penalty: str, seed: int, most: int) -> Problem:
+def small(loss: str, penalty: str, seed: int, most: int = 3) -> Problem:
     """A problem with a sparse solution: 60 samples, 8 features, ``most`` classes (2 for losses with one score)."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 8))
