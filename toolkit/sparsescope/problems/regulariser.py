@@ -18,6 +18,7 @@ from ..kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
 from ..penalties.block import BlockPenalty
 from ..penalties.by_feature import FeaturePenalty
 from ..penalties.weighted_l1 import WeightedL1
+from .penalty_norms import terms_of
 
 
 class Regulariser:
@@ -101,8 +102,7 @@ class RowRegulariser(Regulariser):
         self.penalty, self.m = penalty, m
 
     def entry_terms(self) -> tuple[Any, float] | None:
-        terms: tuple[float, float] | None = self.penalty.entry_terms()
-        return terms
+        return _entry_terms(self.penalty, self.m)
 
     def value(self, W: np.ndarray) -> tuple[float, int, int]:
         omega, rows, entries = penalty_sum(W, self.penalty)
@@ -144,13 +144,22 @@ class FeatureRegulariser(RowRegulariser):
         self.free = _free(weights, m)
 
     def entry_terms(self) -> tuple[Any, float] | None:
-        terms = self.penalty.base.entry_terms()
+        terms = _entry_terms(self.penalty.base, self.m)
         if terms is None or terms[1] != 0.0:  # weights of ½w² are no number
             return None
         return np.repeat(terms[0] * self.penalty.weights[:, None], self.m, axis=1), 0.0
 
     def restricted(self, rows: np.ndarray) -> FeatureRegulariser:
         return FeatureRegulariser(self.penalty.base, np.ascontiguousarray(self.penalty.weights[rows]), self.m)
+
+
+def _entry_terms(penalty: Any, m: int) -> tuple[float, float] | None:
+    """(a, b) with Ω(w) = Σ a·|w| + b·½w²: every sum of norms and squares is that where a row is one entry."""
+    terms: tuple[float, float] | None = penalty.entry_terms()
+    if terms is None and m == 1 and (norms := terms_of(penalty)) is not None:
+        sums, lengths, heights, squares = norms
+        return sums + lengths + heights, squares
+    return terms
 
 
 def _free(weights: np.ndarray, m: int) -> np.ndarray | None:

@@ -4,8 +4,8 @@
     loss                   one weight for each feature in place of two tied ones
     smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
-    the same, sparse X,    → working-set, with a ridge in the penalty or a loss of hinges: there m × m Hessians of all
-    sixteen scores or more samples cost more than they gain, on average; with fewer newglmnet is faster
+    the same, sparse X,    → working-set, with a ridge in the penalty from ten scores on, with a loss of hinges from
+    many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
@@ -67,9 +67,10 @@ EXACT, FEW_SAMPLES = 0.01, 600
 ROW_SPACE, MOST_SAMPLES = (3.0, 1.0, 3.0), 3000
 # Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge.
 HINGES_HOLD = 5
-# Scores from which on sweeps over rows of words beat Newton steps on entries, and the least share of a ridge with which
-# they do (measured with 3 to 20 classes of pydocs and 20 newsgroups, and with the shares 0.1 and 0.5).
-MANY_SCORES, LEAST_RIDGE = 16, 0.1
+# Scores from which on sweeps over rows of words beat Newton steps on entries: of hinges, and with a ridge of at least
+# this share (measured with 3 to 20 classes of pydocs, 20 newsgroups and generated words, λ down to .005 λ_max: with
+# twelve classes and a ridge up to five times as fast, with six neither wins).
+MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 10, 0.1
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
@@ -236,7 +237,8 @@ def _prefers_rows(problem: Problem) -> bool:
     ridge = bool(terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
     if problem.m**3 * problem.n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * problem.d:
         return True
-    return problem.design.is_sparse and problem.m >= MANY_SCORES and (ridge or problem.loss.hinges)
+    least = MANY_WITH_RIDGE if ridge else MANY_SCORES
+    return problem.design.is_sparse and problem.m >= least and (ridge or problem.loss.hinges)
 
 
 def _lacking(problem: Problem) -> str:

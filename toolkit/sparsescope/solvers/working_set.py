@@ -10,7 +10,7 @@ repeat:
 The gradient that a certificate needs is left to the next choice, and the other way round.
 Newton steps are taken as often as they pay (shared/pacing.py).
 With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do for
-dense X where the penalty leaves no row out, and where it ties features in blocks; a Newton step then moves the blocks
+dense X while most rows are in use, and where the penalty ties features in blocks; a Newton step then moves the blocks
 in use. From zero weights on they also do for sparse X with a ridge in the penalty.
 Data in blocks of rows are read in passes, and the above works on the columns that a pass names (shared/by_passes.py).
 """
@@ -35,7 +35,7 @@ from .shared import by_passes, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.forecast import Forecast
-from .shared.gradient_steps import GradientSteps, opens, takes_all
+from .shared.gradient_steps import CROWDED, SPARSE, GradientSteps, may_crowd, opens, opens_on_most, takes_all
 from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, single
 from .shared.pacing import NewtonPacing
@@ -98,6 +98,7 @@ class WorkingSetState(State):
         if not same and self.looked is not None and self.looked.rows is not None:
             self.looked = None  # rows that matter to one penalty are not those that matter to another
         self.whole = takes_all(problem) or (opens(problem) and not self.coef.any())
+        self.whole = self.whole or (may_crowd(problem) and self.used_share(problem) >= CROWDED)
         near = same and lam <= NEAR * problem.lam and problem.lam <= NEAR * lam
         self.of = (problem.loss, problem.penalty, problem.lam)
         self.chosen: np.ndarray | None = None
@@ -116,6 +117,17 @@ class WorkingSetState(State):
             # Without rows to find, all that the first steps do is to come near enough for a Newton step.
             first = NewtonPacing() if problem.penalty.zeroes_rows or not self.whole else NewtonPacing(1)
             self.pacing = first
+
+    def used_share(self, problem: Problem) -> float:
+        """The share of the rows in use."""
+        return float(np.count_nonzero(used_rows(self.coef[: problem.d]))) / problem.d
+
+    def look_at_rows(self, problem: Problem, least: float) -> None:
+        """Go on with gradient steps on all rows if at least this share of them is in use, else with sweeps."""
+        if may_crowd(problem) and self.whole != (self.used_share(problem) >= least):
+            self.whole = not self.whole
+            self.chosen = self.gradient = self.working = None
+            self.moved()
 
     def failed(self, objective: float) -> None:
         """Count a Newton step without descent; from one on, if F has fallen since the last."""
@@ -249,7 +261,13 @@ class WorkingSet(Solver):
             by_passes.step(problem, state, self)
             return
         if state.chosen is None:
-            (self._take_all if state.whole else self._choose)(problem, state)
+            if not state.whole:
+                state.look_at_rows(problem, CROWDED)
+            if not state.whole:
+                self._choose(problem, state)
+                state.whole = not state.coef.any() and opens_on_most(problem, state.violation)
+            if state.whole:
+                self._take_all(problem, state)
             pause()
         due = self.newton and state.pacing.due and able(problem)
         if not (due and self._newton(problem, state)):
@@ -277,6 +295,7 @@ class WorkingSet(Solver):
         state.passes += passes
         state.working_set = float(problem.d)
         state.ready = bool(state.aim) or None  # its gradient is that of the next step: it costs little
+        state.look_at_rows(problem, SPARSE if state.iteration else CROWDED)
 
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
         """Rank all rows by violation and take those in use and the worst of the others."""
