@@ -34,7 +34,7 @@ from ..registry import field, solvers
 from .base import Solver, State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel
-from .shared.gradient_steps import FEW, GradientSteps
+from .shared.gradient_steps import FEW, GradientSteps, products_win
 from .shared.in_parts import largest
 from .shared.row_sweeps import RowSweeps
 from .shared.row_sweeps import opens as row_sweeps_open
@@ -56,6 +56,9 @@ SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in
 CG_SHARE, WITHIN = 0.01, 0.5
 WASTED, LEAST_ALLOWED = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
 MOST_STEPS = 10  # on one working set
+# With many columns of dense X gradient steps open where this share of the weights is to move, for so many iterations:
+# after these the weights in use are about those of the solution, and `auto` may go on with such steps.
+MOVED, OPENING = 0.7, 2
 
 
 class NewGLMNETState(EntryState):
@@ -68,13 +71,15 @@ class NewGLMNETState(EntryState):
         self.model = ExactModel(problem)
         self.seed = 1
         self.opened = bool(coef.any())
+        self.gradient: GradientSteps | None = None  # while they open
+        self.left = 0  # iterations of them
         self.rows: RowSweeps | None = None  # while sweeps open
         self.cg_allowed = 1.0  # of the conjugate-gradient steps that are allowed
 
     def forget(self, problem: Problem) -> None:
         super().forget(problem)
         self.part: Entries | None = None  # the working set
-        self.rows = None
+        self.rows = self.gradient = None
         self.steps_here = 0
         self.floor, self.by_goal = 0.0, False  # by_goal: the floor stands for the gap at which the run will stop
         self.strict = min(1.0, self.strict / STRICTER)
@@ -100,7 +105,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
     """Newton steps by coordinate descent on single entries, with the exact Hessian and two levels of shrinking."""
 
     opening: bool = field(
-        True, doc="begin with gradient steps where features are few and classes three or more, or with sweeps over rows"
+        True, doc="begin with gradient steps where classes are three or more and most weights in use, or with sweeps"
     )
 
     title = "newGLMNET"
@@ -125,12 +130,12 @@ class NewGLMNET(ModelSolver, EntrySolver):
         return NewGLMNETState(problem, coef)
 
     def variant(self, problem: Problem) -> tuple[bool, bool]:
-        return self._opens(problem), self._sweeps(problem)
+        return self._may_open(problem), self._sweeps(problem)
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = self.init(tiny)
         assert isinstance(state, NewGLMNETState)
-        if self._opens(problem):  # the tiny one may not
+        if self._may_open(problem):  # the tiny one may not
             self._open(tiny, state)
         if self._sweeps(problem):
             solvers.create("working-set", newton=False).precompile(tiny, problem)
@@ -142,12 +147,14 @@ class NewGLMNET(ModelSolver, EntrySolver):
         return state
 
     def step(self, problem: Problem, state: NewGLMNETState) -> None:  # type: ignore[override]
-        if not state.opened and self._opens(problem):
-            self._open(problem, state)
-            return
-        if not state.opened and self._sweeps(problem):
-            self._sweep(problem, state)
-            return
+        if not state.opened:
+            if self._opens(problem, state):
+                self._open(problem, state)
+                return
+            if self._sweeps(problem):
+                self._sweep(problem, state)
+                return
+            state.opened = True
         part = self._part(problem, state)
         report, model = state.report, state.model
         state.take_samples(problem)
@@ -179,18 +186,31 @@ class NewGLMNET(ModelSolver, EntrySolver):
         state.ready = bool(report[TOP] <= enough or not taken or state.steps_here >= MOST_STEPS)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
 
-    def _opens(self, problem: Problem) -> bool:
-        """Decide whether gradient steps open: they cost less than the Hessians of all samples, and lead as far as two
-        or three iterations (measured on 40 problems with dense X of 4 to 64 features)."""
-        if not self.opening or problem.m <= 2 or problem.d > FEW:
+    def _may_open(self, problem: Problem) -> bool:
+        """Return whether gradient steps may open. They cost less than the Hessians of all samples, and lead as far as
+        two or three iterations (measured on 40 problems with dense X of 4 to 64 features)."""
+        if not self.opening or problem.m <= 2 or not (problem.d <= FEW or products_win(problem)):
             return False
         return solvers.create("sparsa").solves(problem) is None  # it takes no weights of single entries
 
+    def _opens(self, problem: Problem, state: NewGLMNETState) -> bool:
+        """Decide whether they do: with many columns of dense X only where most of the weights are to move."""
+        if state.gradient is not None or not self._may_open(problem) or problem.d <= FEW:
+            return self._may_open(problem)
+        state.look(problem)
+        return bool(np.count_nonzero(state.violation[: state.d]) >= MOVED * problem.d * problem.m)
+
     def _open(self, problem: Problem, state: NewGLMNETState) -> None:
-        """Take the opening's gradient steps, as one iteration."""
-        state.opened = state.ready = True
-        state.passes += GradientSteps(problem, state).advance(problem, state)
+        """Take gradient steps, as one iteration of the opening."""
+        if state.gradient is None:
+            state.gradient, state.left = GradientSteps(problem, state), 1 if problem.d <= FEW else OPENING
+        state.passes += state.gradient.advance(problem, state)
         state.moved()
+        state.left -= 1
+        state.opened = state.left == 0
+        state.ready = state.opened
+        if state.opened:
+            state.gradient = None
         self.note(state, state.entries(problem, np.arange(state.coef.size)), 0.0, 0.0, 0.0)
 
     def _sweeps(self, problem: Problem) -> bool:

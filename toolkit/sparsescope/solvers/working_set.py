@@ -31,11 +31,11 @@ from ..problems.prediction import Problem
 from ..problems.screened_gradient import ScreenedGradient, used_rows
 from ..registry import Column, field, solvers
 from .base import Solution, Solver, State, settings
-from .shared import by_passes, secant
+from .shared import by_passes, gradient_steps, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.forecast import Forecast
-from .shared.gradient_steps import CROWDED, SPARSE, GradientSteps, may_crowd, opens, opens_on_most, takes_all
+from .shared.gradient_steps import GradientSteps, takes_all
 from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, single
 from .shared.pacing import NewtonPacing
@@ -97,8 +97,8 @@ class WorkingSetState(State):
         same = loss is problem.loss and penalty is problem.penalty
         if not same and self.looked is not None and self.looked.rows is not None:
             self.looked = None  # rows that matter to one penalty are not those that matter to another
-        self.whole = takes_all(problem) or (opens(problem) and not self.coef.any())
-        self.whole = self.whole or (may_crowd(problem) and self.used_share(problem) >= CROWDED)
+        self.whole = takes_all(problem) or gradient_steps.is_crowded(problem, self.coef)
+        self.whole = self.whole or (gradient_steps.opens(problem) and not self.coef.any())
         near = same and lam <= NEAR * problem.lam and problem.lam <= NEAR * lam
         self.of = (problem.loss, problem.penalty, problem.lam)
         self.chosen: np.ndarray | None = None
@@ -118,13 +118,10 @@ class WorkingSetState(State):
             first = NewtonPacing() if problem.penalty.zeroes_rows or not self.whole else NewtonPacing(1)
             self.pacing = first
 
-    def used_share(self, problem: Problem) -> float:
-        """The share of the rows in use."""
-        return float(np.count_nonzero(used_rows(self.coef[: problem.d]))) / problem.d
-
-    def look_at_rows(self, problem: Problem, least: float) -> None:
-        """Go on with gradient steps on all rows if at least this share of them is in use, else with sweeps."""
-        if may_crowd(problem) and self.whole != (self.used_share(problem) >= least):
+    def look_at_rows(self, problem: Problem) -> None:
+        """Go on with gradient steps on all rows while most of them are in use, else with sweeps."""
+        least = gradient_steps.SPARSE if self.whole and self.iteration else gradient_steps.CROWDED
+        if gradient_steps.may_crowd(problem) and self.whole != gradient_steps.is_crowded(problem, self.coef, least):
             self.whole = not self.whole
             self.chosen = self.gradient = self.working = None
             self.moved()
@@ -236,7 +233,7 @@ class WorkingSet(Solver):
         return found
 
     def variant(self, problem: Problem) -> tuple[bool, ...]:
-        return single(problem), takes_all(problem), opens(problem), problem.partitioned
+        return single(problem), takes_all(problem), gradient_steps.opens(problem), problem.partitioned
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = super().precompile(tiny, problem)
@@ -261,11 +258,10 @@ class WorkingSet(Solver):
             by_passes.step(problem, state, self)
             return
         if state.chosen is None:
-            if not state.whole:
-                state.look_at_rows(problem, CROWDED)
+            state.look_at_rows(problem)
             if not state.whole:
                 self._choose(problem, state)
-                state.whole = not state.coef.any() and opens_on_most(problem, state.violation)
+                state.whole = not state.coef.any() and gradient_steps.opens_on_most(problem, state.violation)
             if state.whole:
                 self._take_all(problem, state)
             pause()
@@ -295,7 +291,7 @@ class WorkingSet(Solver):
         state.passes += passes
         state.working_set = float(problem.d)
         state.ready = bool(state.aim) or None  # its gradient is that of the next step: it costs little
-        state.look_at_rows(problem, SPARSE if state.iteration else CROWDED)
+        state.look_at_rows(problem)
 
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
         """Rank all rows by violation and take those in use and the worst of the others."""

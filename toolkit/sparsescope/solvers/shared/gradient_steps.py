@@ -13,6 +13,7 @@ import numpy as np
 from ...pauses import pause
 from ...problems.base import Certificate
 from ...problems.prediction import Problem
+from ...problems.screened_gradient import used_rows
 from ...registry import solvers
 from ..base import State
 from ..sparsa import SpaRSA, SpaRSAState
@@ -40,9 +41,19 @@ def takes_all(problem: Problem) -> bool:
     return not problem.penalty.zeroes_rows or (problem.d <= FEW_DENSE and not problem.loss.hinges)
 
 
+def products_win(problem: Problem) -> bool:
+    """Return whether products with all of X cost little beside other work on most of its columns."""
+    return not (problem.partitioned or problem.design.is_sparse) and problem.d <= min(MOST, problem.n)
+
+
 def may_crowd(problem: Problem) -> bool:
     """Return whether gradient steps take the place of sweeps while most rows are in use: products with dense X."""
     return not (problem.partitioned or problem.design.is_sparse or takes_all(problem))
+
+
+def is_crowded(problem: Problem, coef: np.ndarray, least: float = CROWDED) -> bool:
+    """Return whether they do, with at least this share of the rows of ``coef`` in use."""
+    return may_crowd(problem) and bool(np.count_nonzero(used_rows(coef[: problem.d])) >= least * problem.d)
 
 
 def opens(problem: Problem) -> bool:
@@ -61,7 +72,7 @@ def opens(problem: Problem) -> bool:
 
 def opens_on_most(problem: Problem, violation: np.ndarray) -> bool:
     """The same for dense X, with the violations (d,) of the rows at zero weights."""
-    if not may_crowd(problem) or problem.d > min(MOST, problem.n):
+    if not products_win(problem) or takes_all(problem):
         return False
     return bool(np.count_nonzero(violation) >= VIOLATED * problem.d)
 

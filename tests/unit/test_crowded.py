@@ -1,0 +1,161 @@
+"""Dense X with most weights in use: gradient steps on all of them in place of sweeps, and back."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsescope as ss
+from sparsescope.registry import penalties
+from sparsescope.runs.stopping import Gap, Iterations
+from sparsescope.solvers import NewGLMNET, working_set
+from sparsescope.solvers.shared.gradient_steps import FEW, FEW_DENSE, MOST, opens_on_most, products_win, takes_all
+from sparsescope.solvers.shared.hand_over import CROWD, crowded
+
+CLASSES = 4
+
+
+@cache
+def drawn(n: int = 600, d: int = 150) -> tuple[np.ndarray, np.ndarray]:
+    """Dense samples whose classes depend on every feature."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    scores = X @ rng.standard_normal((d, CLASSES)) * (2.0 / np.sqrt(d)) + rng.gumbel(size=(n, CLASSES))
+    return X, scores.argmax(axis=1)
+
+
+def problem(share: float = 0.02, **parts: Any) -> ss.Problem:
+    X, y = drawn()
+    return ss.Problem(X, y, lam_ratio=share, **({"loss": "multiclass-squared-hinge", "penalty": "l1/l2"} | parts))
+
+
+def first_step(run: Any) -> None:
+    """Advance from the event of the start to that of the first iteration."""
+    while run.advance().iteration < 1:
+        pass
+
+
+def test_what_is_said_of_x() -> None:
+    made = problem()
+    X, y = drawn()
+    assert FEW < made.d <= min(FEW_DENSE, MOST, made.n)
+    assert products_win(made) and not takes_all(made) and takes_all(problem(loss="logistic"))
+    assert not products_win(ss.Problem(sp.csr_array(X), y)) and not products_win(ss.Problem(X[:100], y[:100]))
+    violation = np.ones(made.d)
+    assert opens_on_most(made, violation) and not opens_on_most(problem(loss="logistic"), violation)
+    violation[::2] = 0.0
+    assert not opens_on_most(made, violation)
+
+
+def test_gradient_steps_while_most_rows_are_in_use_and_sweeps_after_a_larger_lam() -> None:
+    run: Any = ss.Run(problem(), "working-set", stop=Gap(1e-8))
+    first_step(run)
+    assert run.state.whole and run.state.gradient is not None
+    for _ in run:
+        pass
+    assert run.state.whole and run.observe().relative_gap <= 1e-8
+    run.change(lam=0.7 * run.problem.lam_max)
+    for _ in run:
+        pass
+    assert not run.state.whole and run.state.gradient is None
+    assert run.observe().relative_gap <= 1e-8
+    found = ss.solve(run.problem, "bcd-ls", tol=1e-8, max_iter=10**4)
+    assert run.observe().objective == pytest.approx(found.objective, rel=1e-8)
+
+
+def test_sweeps_until_most_rows_are_in_use() -> None:
+    run: Any = ss.Run(problem(0.7), "working-set", stop=Gap(1e-8))
+    first_step(run)
+    assert not run.state.whole
+    run.change(lam=0.02 * run.problem.lam_max)
+    seen = []
+    for _ in run:
+        seen.append(run.state.whole)
+    assert seen[-1] and run.observe().relative_gap <= 1e-8
+
+
+def test_a_change_of_the_rule_in_mid_run_ends_at_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    run: Any = ss.Run(problem(loss="logistic", penalty="l1/linf"), "working-set", stop=Gap(1e-9))
+    first_step(run)
+    monkeypatch.setattr(working_set, "takes_all", lambda problem: False)
+    best = ss.solve(run.problem, "sparsa", tol=1e-9, max_iter=10**5).objective
+    for _ in run:
+        pass
+    assert run.observe().objective == pytest.approx(best, rel=1e-8)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "elastic-net"])
+@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])
+def test_auto_goes_on_with_gradient_steps_and_comes_back(loss: str, penalty: str) -> None:
+    run: Any = ss.Run(problem(loss=loss, penalty=penalty), "auto", stop=Gap(1e-7))
+    first_step(run)
+    assert run.state.delegate.name == "newglmnet" and not run.state.opened
+    for _ in run:
+        pass
+    share = np.count_nonzero(run.state.coef) / run.state.coef.size
+    assert share > CROWD, "or the case says nothing"
+    assert run.state.delegate.name == "working-set" and "most of 150 × 4 weights are in use" in run.state.reason
+    assert run.observe().relative_gap <= 1e-7
+    assert run.observe().objective == pytest.approx(ss.solve(run.problem, "newglmnet", tol=1e-8).objective, rel=2e-7)
+    run.change(lam=0.98 * run.problem.lam)  # near enough that most stay in use
+    assert run.state.delegate.name == "working-set"
+    run.change(lam=0.7 * run.problem.lam_max)
+    for _ in run:
+        pass
+    assert run.state.delegate.name == "newglmnet" and run.observe().relative_gap <= 1e-7
+
+
+def test_where_few_weights_are_to_move_nothing_opens() -> None:
+    run: Any = ss.Run(problem(0.5, penalty="l1"), "auto", stop=Iterations(2))
+    first_step(run)
+    assert run.state.opened and run.state.gradient is None
+    assert crowded(run.problem, run.state.delegate, run.state) is None
+
+
+def test_a_fork_and_a_change_in_the_midst_of_the_opening() -> None:
+    solver, made = NewGLMNET(), problem(penalty="l1")
+    state = solver.init(made)
+    solver.step(made, state)
+    assert state.gradient is not None
+    fork = state.copy()
+    for one in (state, fork):
+        for _ in range(4):
+            solver.step(made, one)
+    np.testing.assert_array_equal(state.coef, fork.coef)
+    begun: Any = ss.Run(problem(penalty="l1"), "newglmnet", stop=Gap(1e-7))
+    first_step(begun)
+    begun.change(lam=0.5 * begun.problem.lam)
+    for _ in begun:
+        pass
+    assert begun.observe().relative_gap <= 1e-7
+
+
+@pytest.mark.parametrize("penalty", [name for name in penalties if not hasattr(penalties[name], "size")])
+def test_of_one_score_every_sum_of_norms_is_one_over_entries(penalty: str) -> None:
+    X, y = drawn()
+    made = ss.Problem(X, (y > 1).astype(int), loss="binary-logistic", penalty=penalty, lam_ratio=0.1)
+    weights = made.regulariser.entry_terms()
+    assert weights is not None
+    w = np.random.default_rng(1).standard_normal((made.d, 1))
+    assert made.regulariser.value(w)[0] == pytest.approx(weights[0] * abs(w).sum() + 0.5 * weights[1] * (w * w).sum())
+    exact, rows = (ss.solve(made, name, tol=1e-9, max_iter=10**4) for name in ("newglmnet", "working-set"))
+    assert exact.converged and exact.objective == pytest.approx(rows.objective, rel=1e-8)
+    three = ss.Problem(X, y, loss="logistic", penalty=penalty)
+    own = three.penalty.entry_terms()
+    assert three.regulariser.entry_terms() == own
+
+
+def test_of_one_score_weights_of_features_are_kept() -> None:
+    X, y = drawn()
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, X.shape[1])
+    made = ss.Problem(
+        X, (y > 1).astype(int), loss="binary-logistic", penalty="l1/l2", lam_ratio=0.1, feature_weights=weights
+    )
+    exact, rows = (ss.solve(made, name, tol=1e-9, max_iter=10**4) for name in ("newglmnet", "bcd-ls"))
+    assert exact.converged and exact.objective == pytest.approx(rows.objective, rel=1e-8)
+    kept = ss.penalties.L1L2(nonnegative=True)
+    assert ss.Problem(X, (y > 1).astype(int), loss="binary-logistic", penalty=kept).regulariser.entry_terms() is None
