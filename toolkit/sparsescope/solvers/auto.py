@@ -6,7 +6,7 @@
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
     the same, dense X,     → working-set goes on from newglmnet where most weights are in use: gradient steps on all of
     most weights in use      them, which are products with X
-    the same, sparse X,    → working-set, with a ridge in the penalty from ten scores on, with a loss of hinges from
+    the same, sparse X,    → working-set, with a ridge in the penalty from twelve scores on, with a loss of hinges from
     many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
@@ -72,7 +72,7 @@ HINGES_HOLD = 5
 # Scores from which on sweeps over rows of words beat Newton steps on entries: of hinges, and with a ridge of at least
 # this share (measured with 3 to 20 classes of pydocs, 20 newsgroups and generated words, λ down to .005 λ_max: with
 # twelve classes and a ridge up to five times as fast, with six neither wins).
-MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 10, 0.1
+MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 12, 0.1
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0

@@ -56,9 +56,9 @@ SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in
 CG_SHARE, WITHIN = 0.01, 0.5
 WASTED, LEAST_ALLOWED = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
 MOST_STEPS = 10  # on one working set
-# With many columns of dense X gradient steps open where this share of the weights is to move, for so many iterations:
-# after these the weights in use are about those of the solution, and `auto` may go on with such steps.
-MOVED, OPENING = 0.7, 2
+# With many columns of dense X gradient steps open where this share of the weights is to move: for one iteration, or two
+# if at least the share USED is in use then. Those left are about those of the solution, and `auto` may go on with them.
+MOVED, USED = 0.7, 0.4
 
 
 class NewGLMNETState(EntryState):
@@ -72,7 +72,6 @@ class NewGLMNETState(EntryState):
         self.seed = 1
         self.opened = bool(coef.any())
         self.gradient: GradientSteps | None = None  # while they open
-        self.left = 0  # iterations of them
         self.rows: RowSweeps | None = None  # while sweeps open
         self.cg_allowed = 1.0  # of the conjugate-gradient steps that are allowed
 
@@ -202,13 +201,12 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     def _open(self, problem: Problem, state: NewGLMNETState) -> None:
         """Take gradient steps, as one iteration of the opening."""
-        if state.gradient is None:
-            state.gradient, state.left = GradientSteps(problem, state), 1 if problem.d <= FEW else OPENING
-        state.passes += state.gradient.advance(problem, state)
+        again = state.gradient is not None
+        steps = state.gradient = state.gradient or GradientSteps(problem, state)
+        state.passes += steps.advance(problem, state)
         state.moved()
-        state.left -= 1
-        state.opened = state.left == 0
-        state.ready = state.opened
+        few = problem.d <= FEW or np.count_nonzero(state.coef[: state.d]) < USED * state.d * problem.m
+        state.opened = state.ready = bool(again or few)
         if state.opened:
             state.gradient = None
         self.note(state, state.entries(problem, np.arange(state.coef.size)), 0.0, 0.0, 0.0)
