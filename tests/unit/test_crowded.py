@@ -159,3 +159,19 @@ def test_of_one_score_weights_of_features_are_kept() -> None:
     assert exact.converged and exact.objective == pytest.approx(rows.objective, rel=1e-8)
     kept = ss.penalties.L1L2(nonnegative=True)
     assert ss.Problem(X, (y > 1).astype(int), loss="binary-logistic", penalty=kept).regulariser.entry_terms() is None
+
+
+@pytest.mark.parametrize("loss", ["binary-logistic", "logistic"])
+def test_one_score_opens_as_well_and_stays_with_newglmnet(loss: str) -> None:
+    X, y = drawn()
+    made = ss.Problem(X, (y > 1).astype(int), loss=loss, penalty="l1", lam_ratio=0.01)
+    run: Any = ss.Run(made, "auto", stop=Gap(1e-8))
+    first_step(run)
+    state = run.state if loss == "binary-logistic" else run.state.inner
+    assert state.gradient is not None and not state.opened
+    for _ in run:
+        pass
+    assert state.opened and run.observe().relative_gap <= 1e-8
+    assert run.state.delegate.name == ("newglmnet" if loss == "binary-logistic" else "one-score")
+    plain = ss.solve(made, "newglmnet", opening=False, tol=1e-8)
+    assert run.observe().objective == pytest.approx(plain.objective, rel=2e-8)
