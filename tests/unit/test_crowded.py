@@ -10,11 +10,21 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
+from helpers import BLOCK_PENALTIES
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap, Iterations
-from sparsescope.solvers import NewGLMNET, working_set
-from sparsescope.solvers.shared.gradient_steps import FEW, FEW_DENSE, MOST, opens_on_most, products_win, takes_all
-from sparsescope.solvers.shared.hand_over import CROWD, crowded
+from sparsescope.solvers import NewGLMNET, WorkingSet
+from sparsescope.solvers.shared import gradient_steps
+from sparsescope.solvers.shared.gradient_steps import (
+    FEW,
+    FEW_DENSE,
+    MANY_USED,
+    MOST,
+    opens_on_most,
+    products_win,
+    takes_all,
+)
+from sparsescope.solvers.shared.hand_over import THINNED, fitting
 
 CLASSES = 4
 
@@ -81,7 +91,7 @@ def test_sweeps_until_most_rows_are_in_use() -> None:
 def test_a_change_of_the_rule_in_mid_run_ends_at_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     run: Any = ss.Run(problem(loss="logistic", penalty="l1/linf"), "working-set", stop=Gap(1e-9))
     first_step(run)
-    monkeypatch.setattr(working_set, "takes_all", lambda problem: False)
+    monkeypatch.setattr(gradient_steps, "takes_all", lambda problem: False)
     best = ss.solve(run.problem, "sparsa", tol=1e-9, max_iter=10**5).objective
     for _ in run:
         pass
@@ -97,8 +107,8 @@ def test_auto_goes_on_with_gradient_steps_and_comes_back(loss: str, penalty: str
     for _ in run:
         pass
     share = np.count_nonzero(run.state.coef) / run.state.coef.size
-    assert share > CROWD, "or the case says nothing"
-    assert run.state.delegate.name == "working-set" and "most of 150 × 4 weights are in use" in run.state.reason
+    assert share > MANY_USED, "or the case says nothing"
+    assert run.state.delegate.name == "working-set" and "many of 150 × 4 weights are in use" in run.state.reason
     assert run.observe().relative_gap <= 1e-7
     assert run.observe().objective == pytest.approx(ss.solve(run.problem, "newglmnet", tol=1e-8).objective, rel=2e-7)
     run.change(lam=0.98 * run.problem.lam)  # near enough that most stay in use
@@ -113,7 +123,8 @@ def test_where_few_weights_are_to_move_nothing_opens() -> None:
     run: Any = ss.Run(problem(0.5, penalty="l1"), "auto", stop=Iterations(2))
     first_step(run)
     assert run.state.opened and run.state.gradient is None
-    assert crowded(run.problem, run.state.delegate, run.state) is None
+    chosen = (run.state.delegate, "")
+    assert fitting(run.problem, chosen, run.state) is chosen
 
 
 def test_a_fork_and_a_change_in_the_midst_of_the_opening() -> None:
@@ -134,7 +145,7 @@ def test_a_fork_and_a_change_in_the_midst_of_the_opening() -> None:
     assert begun.observe().relative_gap <= 1e-7
 
 
-@pytest.mark.parametrize("penalty", [name for name in penalties if not hasattr(penalties[name], "size")])
+@pytest.mark.parametrize("penalty", [name for name in penalties if name not in BLOCK_PENALTIES])
 def test_of_one_score_every_sum_of_norms_is_one_over_entries(penalty: str) -> None:
     X, y = drawn()
     made = ss.Problem(X, (y > 1).astype(int), loss="binary-logistic", penalty=penalty, lam_ratio=0.1)
@@ -175,3 +186,25 @@ def test_one_score_opens_as_well_and_stays_with_newglmnet(loss: str) -> None:
     assert run.state.delegate.name == ("newglmnet" if loss == "binary-logistic" else "one-score")
     plain = ss.solve(made, "newglmnet", opening=False, tol=1e-8)
     assert run.observe().objective == pytest.approx(plain.objective, rel=2e-8)
+
+
+@pytest.mark.parametrize("loss", ["crammer-singer", "separation-ranking"])
+def test_from_sparse_weights_of_another_loss(loss: str) -> None:
+    """The weights of pd-sparse are no array."""
+    run: Any = ss.Run(problem(loss=loss, penalty="elastic-net"), "auto", stop=Gap(1e-6))
+    first_step(run)
+    assert run.state.sparse, "or the case says nothing"
+    run.change(loss="logistic", penalty="l1")
+    for _ in run:
+        pass
+    assert run.observe().relative_gap <= 1e-6 and run.state.delegate.name == "working-set"
+
+
+def test_between_the_two_shares_the_solver_stays() -> None:
+    made = problem(penalty="l1")
+    chosen, rows = ss.solvers.Auto().choose(made), WorkingSet()
+    state = rows.init(made, np.where(np.arange(made.d * CLASSES).reshape(made.d, CLASSES) % 20 < 7, 1.0, 0.0))
+    assert THINNED < np.count_nonzero(state.coef) / state.coef.size < MANY_USED
+    assert fitting(made, chosen, state) is chosen
+    state.delegate = rows
+    assert fitting(made, chosen, state)[0] == rows

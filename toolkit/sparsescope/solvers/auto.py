@@ -4,8 +4,8 @@
     loss                   one weight for each feature in place of two tied ones
     smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
-    the same, dense X,     → working-set goes on from newglmnet where most weights are in use: gradient steps on all of
-    most weights in use      them, which are products with X
+    the same, dense X,     → working-set goes on from newglmnet while 3 to 4 tenths are in use: gradient steps on all of
+    many weights in use      them, which are products with X
     the same, sparse X,    → working-set, with a ridge in the penalty from twelve scores on, with a loss of hinges from
     many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
@@ -54,7 +54,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
-from .shared.hand_over import crowded, is_underdetermined, small_exact, successor
+from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
 from .ssnal import is_small
 
@@ -285,12 +285,6 @@ class Auto(Solver):
             found[type(self)] = self.choose(problem)
         return found[type(self)]
 
-    def _going_on(self, problem: Any, state: Any) -> tuple[Solver, str]:
-        """The same for weights that are there already."""
-        solver, reason = self._chosen(problem)
-        found = crowded(problem, solver, state) if problem.samples and not problem.stages else None
-        return found or (solver, reason)
-
     def refuses(self, problem: Problem) -> str | None:
         try:
             solver, _ = self._chosen(problem)
@@ -303,7 +297,7 @@ class Auto(Solver):
         return self.mark(solver.init(problem, W, b), solver, reason)
 
     def warm_start_from(self, problem: Problem, state: State) -> State:
-        solver, reason = self._going_on(problem, state)
+        solver, reason = fitting(problem, self._chosen(problem), state)
         return self.mark(solver.warm_start_from(problem, state), solver, reason)
 
     def mark(self, state: State, solver: Solver, reason: str) -> State:
@@ -338,7 +332,7 @@ class Auto(Solver):
         yield from state.delegate.step_in_parts(problem, state, rows)
 
     def adapt(self, problem: Problem, state: Any) -> State | None:
-        solver, reason = self._going_on(problem, state)
+        solver, reason = fitting(problem, self._chosen(problem), state)
         if solver != state.delegate:
             return self.mark(solver.warm_start_from(problem, state), solver, reason)
         adapted = solver.adapt(problem, state)

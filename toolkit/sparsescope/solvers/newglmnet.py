@@ -34,7 +34,7 @@ from ..registry import field, solvers
 from .base import Solver, State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel
-from .shared.gradient_steps import FEW, GradientSteps, products_win
+from .shared.gradient_steps import FEW, MANY_USED, GradientSteps, products_win
 from .shared.in_parts import largest
 from .shared.row_sweeps import RowSweeps
 from .shared.row_sweeps import opens as row_sweeps_open
@@ -56,9 +56,9 @@ SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in
 CG_SHARE, WITHIN = 0.01, 0.5
 WASTED, LEAST_ALLOWED = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
 MOST_STEPS = 10  # on one working set
-# With many columns of dense X gradient steps open where this share of the weights is to move: for one iteration, or two
-# if at least the share USED is in use then. Those left are about those of the solution, and `auto` may go on with them.
-MOVED, USED = 0.7, 0.4
+# With many columns of dense X gradient steps open where this share of the weights is violated: for one iteration, or
+# two if MANY_USED of them are in use then. Those are about the weights of the solution, and `auto` may go on so.
+VIOLATED = 0.7
 
 
 class NewGLMNETState(EntryState):
@@ -104,7 +104,8 @@ class NewGLMNET(ModelSolver, EntrySolver):
     """Newton steps by coordinate descent on single entries, with the exact Hessian and two levels of shrinking."""
 
     opening: bool = field(
-        True, doc="begin with gradient steps where classes are three or more and most weights in use, or with sweeps"
+        True,
+        doc="begin with gradient steps on few features or where most weights are violated, or with sweeps over rows",
     )
 
     title = "newGLMNET"
@@ -196,10 +197,12 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     def _opens(self, problem: Problem, state: NewGLMNETState) -> bool:
         """Decide whether they do: with many columns of dense X only where most of the weights are to move."""
-        if state.gradient is not None or not self._may_open(problem) or problem.d <= FEW:
-            return self._may_open(problem)
+        if not self._may_open(problem):
+            return False
+        if state.gradient is not None or problem.d <= FEW:
+            return True
         state.look(problem)
-        return bool(np.count_nonzero(state.violation[: state.d]) >= MOVED * problem.d * problem.m)
+        return bool(np.count_nonzero(state.violation[: state.d]) >= VIOLATED * problem.d * problem.m)
 
     def _open(self, problem: Problem, state: NewGLMNETState) -> None:
         """Take gradient steps, as one iteration of the opening."""
@@ -207,7 +210,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
         steps = state.gradient = state.gradient or GradientSteps(problem, state)
         state.passes += steps.advance(problem, state)
         state.moved()
-        few = problem.d <= FEW or np.count_nonzero(state.coef[: state.d]) < USED * state.d * problem.m
+        few = problem.d <= FEW or np.count_nonzero(state.coef[: state.d]) < MANY_USED * state.d * problem.m
         state.opened = state.ready = bool(again or few)
         if state.opened:
             state.gradient = None

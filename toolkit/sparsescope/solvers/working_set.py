@@ -35,7 +35,7 @@ from .shared import by_passes, gradient_steps, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
 from .shared.forecast import Forecast
-from .shared.gradient_steps import GradientSteps, takes_all
+from .shared.gradient_steps import GradientSteps
 from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, single
 from .shared.pacing import NewtonPacing
@@ -97,7 +97,7 @@ class WorkingSetState(State):
         same = loss is problem.loss and penalty is problem.penalty
         if not same and self.looked is not None and self.looked.rows is not None:
             self.looked = None  # rows that matter to one penalty are not those that matter to another
-        self.whole = takes_all(problem) or gradient_steps.is_crowded(problem, self.coef)
+        self.whole = gradient_steps.takes_all(problem) or gradient_steps.is_crowded(problem, self.coef)
         self.whole = self.whole or (gradient_steps.opens(problem) and not self.coef.any())
         near = same and lam <= NEAR * problem.lam and problem.lam <= NEAR * lam
         self.of = (problem.loss, problem.penalty, problem.lam)
@@ -233,11 +233,11 @@ class WorkingSet(Solver):
         return found
 
     def variant(self, problem: Problem) -> tuple[bool, ...]:
-        return single(problem), takes_all(problem), gradient_steps.opens(problem), problem.partitioned
+        return single(problem), gradient_steps.takes_all(problem), gradient_steps.opens(problem), problem.partitioned
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = super().precompile(tiny, problem)
-        if not takes_all(problem) or (problem.partitioned and problem.regulariser.blocks is None):
+        if not gradient_steps.takes_all(problem) or (problem.partitioned and problem.regulariser.blocks is None):
             # The tiny problem has few columns; this one, or the columns that are gathered of it, may have more.
             work = WorkingSetState(tiny, state.coef)
             self._choose(tiny, work)

@@ -10,7 +10,7 @@ from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import Solver
 from ..ssnal import is_small
-from .gradient_steps import FEW, products_win
+from .gradient_steps import FEW, MANY_USED, products_win
 from .interior_point import factoring
 from .interior_point import suits as takes_interior_points
 from .proximal_point import suits
@@ -35,47 +35,47 @@ SPLIT_STEP, SPLIT_SHARE, PATH_WORK, CLASS_WORK = 3e5, 0.3, 4e7, 3e6
 # its system; and the steps that these need (all in multiplications, measured on some 80 problems of 60 to 300 samples,
 # 30 to 1500 features and 3 to 5 classes with λ from .1 to 1e-4 λ_max, and on 288 of benchmarks/bench_reach.py).
 ITERATION, ENTRY, STEPS = 4e6, 16.0, 90
-# With many more samples than that, putting a system together is most of a step: FORMED is a multiplication of a product
-# of matrices (10 000 samples of 30 features and 8 classes: working-set ends in .2 s where ssnal would take .7 s).
-FORMED = 0.14
 OF_ENTRIES, OF_BLOCKS, OF_ROWS = (4e6, 1.0 / 6.0), (8e6, 0.1), (1.2e7, 0.4)
+# With many more samples than the size of the system, putting it together is most of a step: FORMED is a multiplication
+# of a product of matrices (10 000 samples, 30 features, 8 classes: working-set ends in .2 s, ssnal would take .7 s).
+FORMED = 0.14
 LONG = 1500  # steps after which ssnal takes over: they cost about half of what it needs (benchmarks/bench_reach.py)
 MOST_FAILURES = 10  # Newton steps without descent at one F, after which ssnal takes over as well
 # Newton steps cut to less than a quarter, or products with the Hessian, after which damped steps and sweeps take over:
 # they cope with features and classes of very different sizes (measured on covertypes with and without an intercept).
 SHORT_STEPS, MOST_PRODUCTS = 3, 300
-# Share of the weights in use from which on gradient steps go on from newglmnet, with dense X of more than FEW columns,
-# and below which that goes on again. Measured on 2000 to 5000 samples, 200 to 784 features and 5 to 12 classes: from .4
-# on they are 1.5 to 15 times as fast.
-CROWD, THINNED = 0.4, 0.3
+THINNED = 0.3  # share of the weights in use below which newglmnet goes on again (from MANY_USED on: gradient steps)
 # Features for each sample from which on Newton steps on hinges under a ridge have to be nearly exact.
 UNDERDETERMINED = 10
 
 
-def crowded(problem: Problem, chosen: Solver, state: Any) -> tuple[Solver, str] | None:
-    """Return the solver that replaces ``newglmnet``, if that is ``chosen``, where most weights are in use, and the
-    reason; else ``None``. Gradient steps on all of them cost less there than a pass over those in use."""
-    if not isinstance(chosen, solvers["newglmnet"]) or problem.m <= 2 or problem.d <= FEW or not products_win(problem):
-        return None
-    if not getattr(state, "opened", True):
-        return None
-    least = THINNED if isinstance(getattr(state, "delegate", None), solvers["working-set"]) else CROWD
-    used = int(np.count_nonzero(state.coef[: problem.d]))
-    if used < least * problem.d * problem.m or solvers.create("working-set").solves(problem) is not None:
-        return None
-    return solvers.create("working-set"), (
-        f"most of {problem.d} × {problem.m} weights are in use: gradient steps on all of them, "
-        "which are products with dense X, and Newton steps in between"
+def fitting(problem: Problem, chosen: tuple[Solver, str], state: Any) -> tuple[Solver, str]:
+    """Return ``chosen``, the solver for zero weights and the reason, or what is faster from the weights of a state on.
+
+    Where many weights are in use and X is dense, gradient steps on all of them cost less than a pass of ``newglmnet``
+    over those in use."""
+    wide = problem.m > 2 and problem.d > FEW and isinstance(chosen[0], solvers["newglmnet"]) and products_win(problem)
+    if not wide or state.sparse or not getattr(state, "opened", True):
+        return chosen
+    rows = solvers.create("working-set")
+    least = THINNED if state.delegate == rows else MANY_USED
+    if np.count_nonzero(state.coef[: problem.d]) < least * problem.d * problem.m or rows.solves(problem) is not None:
+        return chosen
+    return rows, (
+        f"many of {problem.d} × {problem.m} weights are in use: gradient steps on all of them, which are products with "
+        "dense X, and Newton steps in between"
     )
 
 
 def successor(problem: Problem, state: Any, chosen: tuple[Solver, str]) -> tuple[Solver, str] | None:
     """Return the solver that goes on from the delegate of ``auto``, and the reason; ``None``: nobody yet. ``chosen``:
-    those of zero weights."""
-    if isinstance(chosen[0], solvers["newglmnet"]) and state.delegate.name in (chosen[0].name, "working-set"):
-        fitting = crowded(problem, chosen[0], state) or chosen
-        if fitting[0] != state.delegate:
-            return fitting
+    the solver for zero weights and the reason."""
+    if isinstance(chosen[0], solvers["newglmnet"]) and isinstance(
+        state.delegate, (solvers["newglmnet"], solvers["working-set"])
+    ):
+        found = fitting(problem, chosen, state)
+        if found[0] != state.delegate:
+            return found
     if state.chosen_at is None:
         state.chosen_at = state.iteration - 1
     if isinstance(state.delegate, solvers["newton-cg"]):
