@@ -199,7 +199,7 @@ class Run(RunObserving):
         where = "" if state is None else f"; {self.notice}"
         state = state or solver.warm_start_from(self.problem.natural, old)
         self.seconds += self._clock() - began
-        state.iteration, state.passes = old.iteration, old.passes
+        state.iteration, state.passes, state.aim = old.iteration, old.passes, old.aim
         state.delegate, state.reason, state.chosen_at = solver, f"{solver.name}: {reason}", old.iteration
         self.state, self.notice = state, f"{self.solver.name} goes on with {solver.name}: {reason}{where}"
         self._schedule.restart(state.iteration)

@@ -4,8 +4,8 @@
     loss                   one weight for each feature in place of two tied ones
     smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
-    the same, dense X,     → working-set goes on from newglmnet while 3 to 4 tenths are in use: gradient steps on all of
-    many weights in use      them, which are products with X
+    the same, dense X,     → working-set goes on from newglmnet while a third of the weights is in use (two thirds with
+    many weights in use      one score or two): gradient steps on all, which are products with X, if they fall fast
     the same, sparse X,    → working-set, with a ridge in the penalty from twelve scores on, with a loss of hinges from
     many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to

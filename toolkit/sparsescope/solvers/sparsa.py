@@ -33,27 +33,38 @@ LEAST, MOST = 1e-30, 1e30  # bounds of the Barzilai–Borwein step, as in the pa
 
 
 class SpaRSAState(ProximalState):
-    """State: two points with the gradients of their losses in the scores, α, and the last M objectives."""
+    """State: two points with the gradients of their losses in the scores, α, and the last M objectives.
 
-    def __init__(self, problem: Problem, coef: np.ndarray) -> None:
+    ``known``: of the point, with all rows of its gradient, where somebody has taken it already.
+    """
+
+    def __init__(self, problem: Problem, coef: np.ndarray, known: Known | None = None) -> None:
         super().__init__(problem, coef)
         self.old_U = np.empty_like(self.U)
         self.values: list[float] = []
-        self.begin(problem)
+        self.begin(problem, known)
 
-    def begin(self, problem: Problem) -> None:
+    def begin(self, problem: Problem, known: Known | None = None) -> None:
         """Forget the past: loss and gradient afresh, and the first α."""
         self.pulled = None
-        self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
-        self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
+        if known is None:
+            self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
+        else:
+            self.f, self.U[:] = known.loss, known.U
+            self.pulled = known.G * problem.dtype.type(known.unit * problem.n)
+        self.judge(problem)
         self.K = first_constant(problem, True, "class-aware")
+
+    def judge(self, problem: Problem) -> None:
+        """Compare the next objectives with the present one alone, which another λ or penalty may have changed."""
+        self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
 
     def resume(self, problem: Problem) -> None:
         """Go on after somebody else moved the point: loss and gradient afresh; α is that of the last step."""
         self.pulled = None
         self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
         support_flags(self.coef[: self.d], self.used)
-        self.values = [self.f + problem.lam * problem.regulariser.value(self.coef[: self.d])[0]]
+        self.judge(problem)
 
     def exchange(self) -> None:
         super().exchange()

@@ -86,13 +86,15 @@ class WorkingSetState(State):
         self.unrefreshed = 0  # steps since the scores were computed from the weights
         self.pacing, self.forecast = NewtonPacing(), Forecast()
         self.of: tuple[Any, Any, float] = (None, None, 0.0)  # loss, penalty and λ of the account
+        self.gradient: GradientSteps | None = None  # in place of sweeps
+        self.alpha: float | None = None  # to begin them with
         self.forget(problem)
 
     def forget(self, problem: Problem) -> None:
         """Start the choice of rows afresh, and the account unless only λ changed, and by little; another loss has
         other gradients of the samples."""
         if self.measured is not problem.loss:
-            self.moved()
+            self.fresh, self.looked = False, None
         loss, penalty, lam = self.of
         same = loss is problem.loss and penalty is problem.penalty
         if not same and self.looked is not None and self.looked.rows is not None:
@@ -110,7 +112,10 @@ class WorkingSetState(State):
         self.forecast.begin(near)
         if self.newton is not None:
             self.newton.begin(near)
-        self.gradient: GradientSteps | None = None  # in place of sweeps
+        if self.gradient is not None and self.whole and loss is problem.loss:
+            self.gradient.adapt(problem)
+        else:
+            self.gradient = None
         if near:
             self.pacing.begin()
         else:
@@ -132,8 +137,10 @@ class WorkingSetState(State):
         self.failures, self.stood = (1, objective) if fell else (self.failures + 1, self.stood)
 
     def moved(self) -> None:
-        """The scores, or the loss, are others: what is kept about the samples is not true any more."""
+        """The scores are others: what is kept about the samples is not true any more."""
         self.fresh, self.looked = False, None
+        if self.gradient is not None:
+            self.gradient.moved = True
 
     def take_samples(self, problem: Problem) -> None:
         """Gradients and losses of the samples at the present scores."""
@@ -218,13 +225,22 @@ class WorkingSet(Solver):
     def lead(self, problem: Problem, state: Any, earlier: Solution, length: float) -> bool:
         return isinstance(state, WorkingSetState) and secant.lead(problem, state, earlier, length)
 
+    def warm_start_from(self, problem: Problem, state: State) -> State:
+        new, steps = super().warm_start_from(problem, state), getattr(state, "gradient", None)
+        if isinstance(new, WorkingSetState) and isinstance(steps, GradientSteps):
+            new.alpha = steps.alpha
+            new.ready = state.ready if new.whole else None  # its gradient is that of the next step
+        return new
+
     def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
         # The gradient that it needs is left to the next choice of rows, or to the next gradient step.
-        steps = getattr(state, "gradient", None)
-        if steps is not None:
-            return steps.certificate(problem, work)
-        if isinstance(state, by_passes.PassesState) or state.whole or not is_double(problem):
+        if isinstance(state, by_passes.PassesState) or not is_double(problem):
             return super().certificate(problem, state, work)
+        if state.whole:
+            if state.gradient is None:
+                self._take_all(problem, state)
+            found: Certificate = state.gradient.certificate(problem, work)
+            return found
         seen = state.take_gradient(problem, whole=work.levels is not None)
         work.screen = state.screen
         loss = float(state.kept.values.sum()) / problem.n
@@ -276,9 +292,16 @@ class WorkingSet(Solver):
 
     @staticmethod
     def _take_all(problem: Problem, state: WorkingSetState) -> None:
-        """All rows, for good: gradient steps look at all of them."""
+        """All rows: gradient steps look at all of them."""
         state.chosen = np.arange(problem.d)
-        state.gradient = GradientSteps(problem, state)
+        if state.gradient is None:
+            seen = state.looked if state.fresh and state.measured is problem.loss else None
+            known = None
+            if seen is not None and seen.rows is None:
+                loss = float(state.kept.values.sum()) / problem.n
+                known = Known(loss, state.kept.U, seen.G, 1.0)
+            state.gradient = GradientSteps(problem, state, known, state.alpha)
+            state.alpha = None
         state.objective = state.gradient.objective
 
     def _gradient(self, problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> None:
@@ -378,7 +401,6 @@ class WorkingSet(Solver):
         if not done.taken:
             state.failed(done.before)
         if state.gradient is not None:
-            state.gradient.moved = True
             state.ready = bool(state.aim) or None
         elif state.ready is not None:
             state.ready = state.forecast.ends_after_newton(done.taken, state.aim)

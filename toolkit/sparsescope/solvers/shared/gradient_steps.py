@@ -12,6 +12,7 @@ import numpy as np
 
 from ...pauses import pause
 from ...problems.base import Certificate
+from ...problems.certificate import Known
 from ...problems.prediction import Problem
 from ...problems.screened_gradient import used_rows
 from ...registry import solvers
@@ -26,12 +27,13 @@ FEW_DENSE = 400
 # 2000 to 5000 samples, 200 to 1500 features and 5 to 12 classes, with .05 to 1 of the rows in use: with most of them
 # two to nine times as fast as sweeps. From 800 features on, where few stay in use, an opening costs what others gain.
 MOST, VIOLATED, CROWDED, SPARSE = 600, 0.9, 0.5, 0.4
-# Share of single weights in use from which on they are faster than newglmnet on the same data: 1.5 to 15 times.
-MANY_USED = 0.4
+# Share of single weights in use from which on they are faster than newglmnet on the same data, 1.5 to 15 times; with
+# one score or two, whose Hessians cost little, 1.5 to 3 times.
+MANY_USED, MANY_USED_OF_FEW = 0.35, 0.7
 # Gradient steps open on sparse X with at most so many weights, for b of at least this share of a in Σ a|w| + b½w². They
 # gain 1.2 to 2.5 times on 3440 documents of 3034 words and 20 classes, and nothing on 11 314 of 56 436 words.
 OPENED, RIDGE = 300_000, 0.5
-STEPS = 5  # SpaRSA steps that take the place of a sweep
+AT_ONCE = 5  # SpaRSA steps that take the place of a sweep
 
 
 def takes_all(problem: Problem) -> bool:
@@ -81,24 +83,52 @@ def opens_on_most(problem: Problem, violation: np.ndarray) -> bool:
 
 
 class GradientSteps:
-    """SpaRSA steps on the point of another state, which may move it in between."""
+    """SpaRSA steps on the point of another state, which may move it in between.
 
-    def __init__(self, problem: Problem, state: State) -> None:
+    Parameters
+    ----------
+    problem, state
+        the problem, and the state whose weights and scores the steps change.
+    known
+        loss and gradient of its point, where somebody has taken all of it; blocks that tie rows do without.
+    alpha
+        α of steps that another state took on this loss; ``None``: the first of SpaRSA.
+    """
+
+    def __init__(self, problem: Problem, state: State, known: Known | None = None, alpha: float | None = None) -> None:
+        if problem.regulariser.blocks is not None:
+            known = None
         self.solver: SpaRSA = solvers.create("sparsa")
-        self.inner: SpaRSAState = self.solver.start(problem, state.coef)
+        self.inner = SpaRSAState(problem, state.coef, known)
+        if alpha is not None:
+            self.inner.K = alpha
         self.moved = False  # whether somebody else moved the point since the last step
         self._share(state)
+
+    def adapt(self, problem: Problem) -> None:
+        """Go on with another λ or penalty; the gradient of the loss and its curvature stay what they were."""
+        self.inner.judge(problem)
 
     @property
     def objective(self) -> float:
         """F after the last step."""
         return self.inner.values[-1]
 
-    def advance(self, problem: Problem, state: State) -> float:
+    @property
+    def lowest(self) -> float:
+        """The smallest F of the last few steps."""
+        return min(self.inner.values)
+
+    @property
+    def alpha(self) -> float:
+        """α of the next step."""
+        return self.inner.K
+
+    def advance(self, problem: Problem, state: State, steps: int = AT_ONCE) -> float:
         """A few steps; the weights and scores of ``state`` are the new point. Returns the data passes they took."""
         self._resume(problem)
         before = self.inner.passes
-        for _ in range(STEPS):
+        for _ in range(steps):
             self.solver.step(problem, self.inner)
             pause()
         self._share(state)

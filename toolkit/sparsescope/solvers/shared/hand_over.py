@@ -10,7 +10,7 @@ from ...problems.prediction import Problem
 from ...registry import solvers
 from ..base import Solver
 from ..ssnal import is_small
-from .gradient_steps import FEW, MANY_USED, products_win
+from .gradient_steps import FEW, MANY_USED, MANY_USED_OF_FEW, products_win
 from .interior_point import factoring
 from .interior_point import suits as takes_interior_points
 from .proximal_point import suits
@@ -44,7 +44,7 @@ MOST_FAILURES = 10  # Newton steps without descent at one F, after which ssnal t
 # Newton steps cut to less than a quarter, or products with the Hessian, after which damped steps and sweeps take over:
 # they cope with features and classes of very different sizes (measured on covertypes with and without an intercept).
 SHORT_STEPS, MOST_PRODUCTS = 3, 300
-THINNED = 0.3  # share of the weights in use below which newglmnet goes on again (from MANY_USED on: gradient steps)
+THINNED = 0.75  # of the share of weights in use from which on gradient steps go on: below it newglmnet does again
 # Features for each sample from which on Newton steps on hinges under a ridge have to be nearly exact.
 UNDERDETERMINED = 10
 
@@ -54,11 +54,13 @@ def fitting(problem: Problem, chosen: tuple[Solver, str], state: Any) -> tuple[S
 
     Where many weights are in use and X is dense, gradient steps on all of them cost less than a pass of ``newglmnet``
     over those in use."""
-    wide = problem.m > 2 and problem.d > FEW and isinstance(chosen[0], solvers["newglmnet"]) and products_win(problem)
-    if not wide or state.sparse or not getattr(state, "opened", True):
+    wide = problem.d > FEW and isinstance(chosen[0], solvers["newglmnet"]) and products_win(problem)
+    if not (wide and not state.sparse and getattr(state, "opened", True) and getattr(state, "settles", True)):
         return chosen
     rows = solvers.create("working-set")
-    least = THINNED if state.delegate == rows else MANY_USED
+    least = MANY_USED if problem.m > 2 else MANY_USED_OF_FEW
+    if state.delegate == rows:
+        least *= THINNED
     if np.count_nonzero(state.coef[: problem.d]) < least * problem.d * problem.m or rows.solves(problem) is not None:
         return chosen
     return rows, (
