@@ -200,6 +200,7 @@ class Run(RunObserving):
         state = state or solver.warm_start_from(self.problem.natural, old)
         self.seconds += self._clock() - began
         state.iteration, state.passes, state.aim = old.iteration, old.passes, old.aim
+        state.step_size, state.trials, state.working_set = old.step_size, old.trials, old.working_set  # of this step
         state.delegate, state.reason, state.chosen_at = solver, f"{solver.name}: {reason}", old.iteration
         self.state, self.notice = state, f"{self.solver.name} goes on with {solver.name}: {reason}{where}"
         self._schedule.restart(state.iteration)
