@@ -18,27 +18,25 @@ Data in blocks of rows are read in passes, and the above works on the columns th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..kernels.rows import penalty_sum, row_violations
-from ..kernels.sweeps import LineSearch, Swept, both, keep, make_kept, sweep_line_search
+from ..kernels.sweeps import LineSearch, Swept, both, sweep_line_search
 from ..pauses import pause
 from ..problems.base import Certificate
 from ..problems.certificate import Known, certify, is_double
 from ..problems.prediction import Problem
-from ..problems.screened_gradient import ScreenedGradient, used_rows
 from ..registry import Column, field, solvers
 from .base import Solution, Solver, State, settings
 from .shared import by_passes, gradient_steps, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
-from .shared.forecast import Forecast
 from .shared.gradient_steps import GradientSteps
 from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, single
-from .shared.pacing import NewtonPacing
+from .shared.working_set_state import WorkingSetState
 
 LEAST_ROWS = (64, 256)  # bounds of the smallest working set, which is an eighth of the rows
 GROWTH = 8  # a working set holds at most this many times the rows in use
@@ -52,139 +50,6 @@ SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as f
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
-STILL = 1e-10  # share of F by which it stands still
-NEAR = 2.0  # factor of λ within which a problem is so much like the one before that Newton steps go on as they were
-
-
-class Looked(NamedTuple):
-    """Rows of XᵀU/n with the flags (d,) of those in use; ``rows`` None: all of them, otherwise those in use and those
-    that may be above ``lam``."""
-
-    G: np.ndarray
-    used: np.ndarray
-    rows: np.ndarray | None
-    lam: float
-
-    def serves(self, lam: float, whole: bool) -> bool:
-        """Decide whether this is what is needed at λ."""
-        return self.rows is None or (not whole and self.lam <= lam)
-
-
-class WorkingSetState(State):
-    """State: the working set and the violation that made it; and the account of sweeps against Newton steps."""
-
-    def __init__(self, problem: Problem, coef: np.ndarray) -> None:
-        super().__init__(problem, coef)
-        self.kept = make_kept(problem.n, problem.m, problem.dtype)
-        self.fresh = False  # whether what is kept belongs to the scores
-        self.measured: Any = None  # the loss that it belongs to
-        self.violation, self.paper = np.empty(problem.d), np.empty(problem.d)
-        self.G: np.ndarray | None = None  # (d, m), for all rows of XᵀU/n
-        self.looked: Looked | None = None  # at what is kept
-        self.screen = ScreenedGradient()
-        self.newton: Newton | None = None
-        self.unrefreshed = 0  # steps since the scores were computed from the weights
-        self.pacing, self.forecast = NewtonPacing(), Forecast()
-        self.of: tuple[Any, Any, float] = (None, None, 0.0)  # loss, penalty and λ of the account
-        self.gradient: GradientSteps | None = None  # in place of sweeps
-        self.alpha: float | None = None  # to begin them with
-        self.forget(problem)
-
-    def forget(self, problem: Problem) -> None:
-        """Start the choice of rows afresh, and the account unless only λ changed, and by little; another loss has
-        other gradients of the samples."""
-        if self.measured is not problem.loss:
-            self.fresh, self.looked = False, None
-        loss, penalty, lam = self.of
-        same = loss is problem.loss and penalty is problem.penalty
-        if not same and self.looked is not None and self.looked.rows is not None:
-            self.looked = None  # rows that matter to one penalty are not those that matter to another
-        self.whole = gradient_steps.takes_all(problem) or gradient_steps.is_crowded(problem, self.coef)
-        self.whole = self.whole or (gradient_steps.opens(problem) and not self.coef.any())
-        near = same and lam <= NEAR * problem.lam and problem.lam <= NEAR * lam
-        self.of = (problem.loss, problem.penalty, problem.lam)
-        self.chosen: np.ndarray | None = None
-        self.working = None
-        self.target = 0.0
-        self.objective = float("nan")
-        self.failures, self.stood = 0, np.inf  # Newton steps without descent while F stood there
-        self.ready = None
-        self.forecast.begin(near)
-        if self.newton is not None:
-            self.newton.begin(near)
-        if self.gradient is not None and self.whole and loss is problem.loss:
-            self.gradient.adapt(problem)
-        else:
-            self.gradient = None
-        if near:
-            self.pacing.begin()
-        else:
-            # Without rows to find, all that the first steps do is to come near enough for a Newton step.
-            first = NewtonPacing() if problem.penalty.zeroes_rows or not self.whole else NewtonPacing(1)
-            self.pacing = first
-
-    def look_at_rows(self, problem: Problem) -> None:
-        """Go on with gradient steps on all rows while most of them are in use, else with sweeps."""
-        least = gradient_steps.SPARSE if self.whole and self.iteration else gradient_steps.CROWDED
-        if gradient_steps.may_crowd(problem) and self.whole != gradient_steps.is_crowded(problem, self.coef, least):
-            self.whole = not self.whole
-            self.chosen = self.gradient = self.working = None
-            self.moved()
-
-    def failed(self, objective: float) -> None:
-        """Count a Newton step without descent; from one on, if F has fallen since the last."""
-        fell = self.stood - objective > STILL * abs(objective)
-        self.failures, self.stood = (1, objective) if fell else (self.failures + 1, self.stood)
-
-    def moved(self) -> None:
-        """The scores are others: what is kept about the samples is not true any more."""
-        self.fresh, self.looked = False, None
-        if self.gradient is not None:
-            self.gradient.moved = True
-
-    def take_samples(self, problem: Problem) -> None:
-        """Gradients and losses of the samples at the present scores."""
-        if not self.fresh:
-            keep(self.Z, *problem.terms, self.kept)
-            self.fresh, self.measured = True, problem.loss
-
-    def take_gradient(self, problem: Problem, whole: bool = False) -> Looked:
-        """XᵀU/n at the present scores: one product for a choice of rows and the certificate beside it. ``whole``: all
-        of its rows, not only those in use or above λ."""
-        self.take_samples(problem)
-        if self.looked is None or not self.looked.serves(problem.lam, whole):
-            self.looked = self._look(problem, whole)
-        return self.looked
-
-    def _look(self, problem: Problem, whole: bool) -> Looked:
-        d, n, U = problem.d, problem.n, self.kept.U
-        used = used_rows(self.coef[:d])
-        learns = self.screen.learns(problem)
-        have = self.looked  # at a larger λ
-        known = None if have is None else have.rows
-        rows = self.screen.worth(problem, U, used, known) if learns and not whole else None
-        if rows is not None:
-            part = self.screen.product(U, rows)
-            part /= n
-            if have is not None and known is not None:
-                rows, part = np.concatenate([known, rows]), np.concatenate([have.G, part])
-                order = np.argsort(rows)
-                rows, part = rows[order], part[order]
-            return Looked(part, used, rows, problem.lam)
-        if self.G is None:
-            self.G = np.empty((d, problem.m), dtype=problem.dtype)
-        at_once = problem.regulariser.needs_all_rows
-        for start, stop, G in problem.design.rmatmul_blocks(U):
-            here = self.G[start:stop]
-            np.divide(G, n, out=here)
-            if learns and not at_once:
-                problem.regulariser.levels(here, 1.0, self.screen.levels[start:stop])
-            pause()
-        if learns:
-            if at_once:
-                problem.regulariser.levels(self.G, 1.0, self.screen.levels)
-            self.screen.know(U)
-        return Looked(self.G, used, None, problem.lam)
 
 
 @settings

@@ -18,6 +18,7 @@ from ...problems.screened_gradient import used_rows
 from ...registry import solvers
 from ..base import State
 from ..sparsa import SpaRSA, SpaRSAState
+from .proximal import first_constant
 
 FEW = 128  # columns of X up to which gradient steps take the place of sweeps
 # The same of dense X for losses without hinges: a sweep takes the exponentials of all samples anew for each column.
@@ -106,8 +107,13 @@ class GradientSteps:
         self._share(state)
 
     def adapt(self, problem: Problem) -> None:
-        """Go on with another λ or penalty; the gradient of the loss and its curvature stay what they were."""
+        """Go on with another λ or penalty.
+
+        The gradient of the loss stays what it was. α does not: near an optimum it is a quotient of two small numbers,
+        most of which is rounding.
+        """
         self.inner.judge(problem)
+        self.inner.K = first_constant(problem, True, "class-aware")
 
     @property
     def objective(self) -> float:
