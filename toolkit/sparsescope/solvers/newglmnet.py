@@ -65,8 +65,8 @@ MOST_STEPS = 10  # on one working set
 VIOLATED, PROBE, STILL_USED = 0.5, 3, 0.3
 # They go on well where the second iteration lowers F by less than the first of these shares of it, and by less than the
 # second of what the first iteration did. Of 117 made problems (3000 samples, 200 to 400 features, 2 or 5 classes, .02
-# and .005 λ_max) 67 pass: gradient steps take .23 to 1.31 of the time, .61 in the median. With the others, most of which
-# have features that share factors, it is .35 to 5.5 times, 1.6 in the median.
+# and .005 λ_max) 67 pass: gradient steps take .23 to 1.31 of the time, .61 in the median. With the others, in most of
+# which features share factors, it is .35 to 5.5 times, 1.6 in the median.
 SETTLING, SETTLING_AFTER = 0.1, 0.08
 
 
