@@ -379,7 +379,7 @@ def main() -> None:
         row = turned_over(args.one_after_another)
         others = [old for old in rows_of("class") if (old["note"], old["sessions"]) != (row["note"], row["sessions"])]
         if not args.quick:
-            store("class", [*others, row])
+            store("class", [*others, row], kept=bool(others))
         show([row])
         bar("kB left by a session", row["kB left by a session"], 50)
         return
@@ -398,7 +398,7 @@ def main() -> None:
         print(*(row[name] for name in UNSHOWN))
         judge(row, one_core=bool(args.cores))
     if not args.quick:
-        store("class", rows)
+        store("class", rows, kept=len(rows) > len(sizes))
 
 
 if __name__ == "__main__":

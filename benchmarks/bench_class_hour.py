@@ -174,7 +174,7 @@ class Book:
                 for bar in judge(self.stages.get(stage, {}))
                 if stage in self.stages
             ]
-        store("class_hour", bars, say=False, stages=self.stages)
+        store("class_hour", bars, say=False, kept=len(self.stages) > 1, stages=self.stages)
 
 
 def main() -> None:

@@ -215,7 +215,8 @@ def main() -> None:
         return
     said = {"date": time.strftime("%Y-%m-%d"), "load of the machine": load.share()}
     new = {key(row) for row in found}
-    store("holds", [row for row in rows_of("holds") if key(row) not in new] + [{**row, **said} for row in found])
+    kept = [row for row in rows_of("holds") if key(row) not in new]
+    store("holds", kept + [{**row, **said} for row in found], kept=bool(kept))
 
 
 def key(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -16,6 +16,8 @@ import argparse
 import json
 import platform
 import resource
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,6 +33,8 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 PACKAGES = ("sparsescope", "numpy", "scipy", "numba", "scikit-learn", "panel", "bokeh", "plotly", "anywidget")
 clock: Callable[[], float] = time.process_time
+UNKNOWN = "unknown"  # commit of a measurement
+STARTED = time.perf_counter()
 BUSY = 0.15  # share of all cores that others may use before a measurement is called noisy
 
 
@@ -51,6 +55,20 @@ def machine() -> dict[str, Any]:
         "versions": found,
         "threads": os.environ["OPENBLAS_NUM_THREADS"],
     }
+
+
+def commit() -> str:
+    """The commit of the checkout, "changed" behind it where toolkit or measurements differ; "unknown" without git."""
+    git = shutil.which("git")
+    if git is None:
+        return UNKNOWN
+    asked = [git, "-C", str(HERE.parent)]
+    found = subprocess.run([*asked, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=False)
+    if found.returncode:
+        return UNKNOWN
+    paths = ["toolkit", "benchmarks/*.py", "benchmarks/peers"]
+    same = subprocess.run([*asked, "diff", "--quiet", "HEAD", "--", *paths], capture_output=True, check=False)
+    return found.stdout.strip() + (" changed" if same.returncode else "")
 
 
 # ------------------------------------------------------------------------------------------------------- command lines
@@ -160,13 +178,28 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
-def store(name: str, rows: list[dict[str, Any]], say: bool = True, **summary: Any) -> Path:
-    """Write rows and a summary to ``results/<name>.json`` together with the machine and the date."""
+def store(
+    name: str,
+    rows: list[dict[str, Any]],
+    say: bool = True,
+    kept: bool = False,
+    commits: Iterable[str] = (),
+    before: float = 0.0,
+    **summary: Any,
+) -> Path:
+    """Write rows and a summary to ``results/<name>.json`` with machine, date, commits and wall seconds of all of it.
+
+    kept : rows that were stored under this name are among these · commits, before : of an interrupted part of this
+    measurement, and its seconds
+    """
+    earlier = (stored(name) or {}) if kept else {}
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     content = {
         "benchmark": name,
         "date": time.strftime("%Y-%m-%d"),
+        "commits": sorted({*commits, commit(), *(earlier.get("commits", [UNKNOWN]) if kept else [])}),
+        "took": round(max(before + time.perf_counter() - STARTED, earlier.get("took", 0.0))),
         "machine": machine(),
         "summary": summary,
         "rows": rows,
@@ -213,11 +246,14 @@ class Rows:
         self.name, self.options = name, options
         self.path = RESULTS / "unfinished" / f"{name}.json"
         self.rows: dict[str, dict[str, Any]] = {}
+        self.commits, self.before = {commit()}, 0.0  # seconds before an interruption
         if fresh or not self.path.exists() or time.time() - self.path.stat().st_mtime > 12 * 3600:
             return
         found = json.loads(self.path.read_text(encoding="utf-8"))
         if found["options"] == options:
             self.rows = found["rows"]
+            self.commits |= set(found["commits"])
+            self.before = found["took"]
             print(f"Going on with {name}: {', '.join(self.rows)} measured already (--fresh begins anew)")
 
     def __contains__(self, key: str) -> bool:
@@ -227,7 +263,12 @@ class Rows:
         """Write down one row."""
         self.rows[key] = row
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"options": self.options, "rows": self.rows}
+        content = {
+            "options": self.options,
+            "commits": sorted(self.commits),
+            "took": self.before + time.perf_counter() - STARTED,
+            "rows": self.rows,
+        }
         self.path.write_text(json.dumps(content, indent=1, ensure_ascii=False))
 
     def measure(
@@ -262,7 +303,8 @@ class Rows:
         earlier = {row[by]: row for row in rows_of(self.name)}
         merged = {**earlier, **self.rows}
         rows = [merged[key] for key in order if key in merged]
-        store(self.name, rows, **summary(rows))
+        kept = any(row[by] not in self.rows for row in rows)
+        store(self.name, rows, kept=kept, commits=self.commits, before=self.before, **summary(rows))
         self.path.unlink(missing_ok=True)
         return rows
 

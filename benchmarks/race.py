@@ -151,7 +151,8 @@ def optimum(case: problems.Case, say: bool = True) -> dict[str, Any]:
         "solver": solver,
         "seconds": time.process_time() - began,
     }
-    common.store("optima", [r for r in known if r["case"] != key] + [row], say=False)
+    others = [r for r in known if r["case"] != key]
+    common.store("optima", [*others, row], say=False, kept=bool(others))
     return row
 
 

@@ -48,10 +48,27 @@ def text(folder: Path = RESULTS) -> str:
         "pd_sparse": pd_sparse,
         "constants": constants,
     }
-    parts = [table(name, lines_of, folder) for name, lines_of in tables.items()]
+    parts = [commits(folder)]
+    parts += [table(name, lines_of, folder) for name, lines_of in tables.items()]
     parts += [reach("reach", folder), reach("reach_hinges", folder)]
     parts += [cross_validation(folder), remarks(folder), compiling(folder)]
     return "\n\n".join(part for part in parts if part)
+
+
+def commits(folder: Path) -> str:
+    """Which stored results are of which commit, and how long they took; empty if none says so."""
+    of: dict[str, list[tuple[str, float]]] = {}
+    for path in sorted(folder.glob("*.json")):
+        result = json.loads(path.read_text(encoding="utf-8"))
+        of.setdefault(" and ".join(result.get("commits", [])), []).append((path.stem, result.get("took", 0.0)))
+    unknown = [name for name, _ in of.pop("", [])]
+    parts = [
+        f"{commit}: {', '.join(name for name, _ in found)} ({sum(took for _, took in found) / 60:.0f} minutes)"
+        for commit, found in sorted(of.items(), key=lambda item: -len(item[1]))
+    ]
+    if unknown and parts:
+        parts.append(f"before commits were stored: {', '.join(unknown)}")
+    return f"Stored results by the commit that was measured. {'; '.join(parts)}." if parts else ""
 
 
 def table(name: str, lines_of: Callable[[dict[str, Any]], list[str]], folder: Path) -> str:

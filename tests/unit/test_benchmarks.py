@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -160,6 +161,57 @@ def test_rows_survive_an_interruption(tool: Any, tmp_path: Path, monkeypatch: py
     merged = again.finish(["c", "b", "a"])
     assert [(row["case"], row["value"]) for row in merged] == [("b", 5), ("a", 1)]
     assert json.loads((tmp_path / "it.json").read_text())["rows"] == merged
+
+
+def test_a_stored_result_names_every_commit_its_rows_are_of(
+    tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    common, tables = tool("common"), tool("tables")
+    monkeypatch.setattr(common, "RESULTS", tmp_path)
+
+    def measured(commit: str, *cases: str, fresh: bool = False) -> list[str]:
+        monkeypatch.setattr(common, "commit", lambda: commit)
+        rows = common.Rows("it", {}, fresh)
+        for case in cases:
+            rows.keep(case, {"case": case})
+        rows.finish("ab")
+        found: list[str] = common.stored("it")["commits"]
+        return found
+
+    assert measured("1111", "a") == ["1111"]
+    assert measured("2222", "b") == ["1111", "2222"]
+    assert measured("3333", "a", "b") == ["3333"]
+    monkeypatch.setattr(common, "commit", lambda: "4444")
+    common.Rows("it", {}).keep("a", {"case": "a"})  # interrupted, and gone on with by another commit
+    assert measured("5555", "b") == ["4444", "5555"]
+    common.store("other", [], before=120)
+    (tmp_path / "old.json").write_text('{"rows": []}')
+    assert "5555: other (2 minutes)" in tables.commits(tmp_path)
+    assert tables.commits(tmp_path).endswith("before commits were stored: old.")
+
+
+def test_the_commit_of_a_checkout_says_if_it_was_changed(
+    tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    common = tool("common")
+    monkeypatch.setattr(common, "HERE", tmp_path / "benchmarks")
+    for name in ("toolkit", "benchmarks/results"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "toolkit" / "it.py").write_text("1")
+    (tmp_path / "benchmarks" / "results" / "it.json").write_text("1")
+    assert common.commit() == "unknown"
+    git = shutil.which("git")
+    if git is None:
+        pytest.skip("git is not here")
+    user = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    for asked in (("init", "-q"), ("add", "."), (*user, "commit", "-q", "-m", "it")):
+        subprocess.run([git, "-C", str(tmp_path), *asked], check=True)
+    found = common.commit()
+    assert len(found) == 8
+    (tmp_path / "benchmarks" / "results" / "it.json").write_text("2")
+    assert common.commit() == found
+    (tmp_path / "toolkit" / "it.py").write_text("2")
+    assert common.commit() == f"{found} changed"
 
 
 def result(ours: float | None, theirs: float | None) -> dict[str, Any]:
@@ -561,7 +613,7 @@ def test_a_stage_of_the_class_that_breaks_off_is_kept_and_meets_no_bar(
     pytest.importorskip("playwright")
     hour, kept = tool("bench_class_hour"), []
     monkeypatch.setattr(
-        hour, "store", lambda name, rows, say, stages: kept.append((rows, json.loads(json.dumps(stages))))
+        hour, "store", lambda name, rows, stages, **more: kept.append((rows, json.loads(json.dumps(stages))))
     )
     monkeypatch.setattr(hour, "stored", lambda name: None)
 
