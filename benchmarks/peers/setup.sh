@@ -56,6 +56,31 @@ else
   echo "celer, adelie: ready"
 fi
 
+# QUIC, the authors' C++, is compiled from the source package of skggm and loaded alone (quic_worker.py).
+home=.peers/quic
+if [ -x "$home/bin/python" ] && "$home/bin/python" -c 'import sys; sys.path.insert(0, "benchmarks/peers"); import quic_worker; quic_worker.extension()' 2>/dev/null; then
+  echo "QUIC: here ($home)"
+elif ! python=$(find_python311); then
+  echo "QUIC: left out. Its wrapper needs Python 3.11, and none was found; name one: make bench-peers PYTHON311=/path/to/python3.11" >&2
+else
+  echo "QUIC: building it in $home (needs a C++ compiler and LAPACK; half a minute)"
+  rm -rf "$home"
+  mkdir -p .peers
+  log=.peers/quic.log
+  {
+    "$python" -m venv "$home"
+    pip="$home/bin/python -m pip install -qq --disable-pip-version-check"
+    $pip "setuptools<60" "cython<3" wheel numpy==1.23.5 scipy==1.10.1
+    $pip --no-build-isolation --no-deps --no-binary skggm skggm==0.2.8
+    "$home/bin/python" -c 'import sys; sys.path.insert(0, "benchmarks/peers"); import quic_worker; quic_worker.extension()'
+  } >"$log" 2>&1 && echo "QUIC: ready" || {
+    rm -rf "$home"
+    echo "QUIC: that did not work, and it is left out by the measurements; the last lines of $log:" >&2
+    tail -n 5 "$log" >&2
+    echo "On Debian it needs: apt-get install --no-install-recommends g++ libopenblas-dev" >&2
+  }
+fi
+
 if command -v Rscript >/dev/null 2>&1 && Rscript -e 'quit(status = !requireNamespace("glmnet", quietly = TRUE))' >/dev/null 2>&1; then
   echo "glmnet: here ($(Rscript -e 'cat(as.character(packageVersion("glmnet")))') of R)"
 else
