@@ -1,7 +1,8 @@
 """`auto` beside every own solver: processor seconds of `ss.solve` to certified relative gaps of 1e-2, 1e-4 and 1e-6.
 
 Bundled and five generated data sets × losses × penalties × λ. A call is timed as a whole, certificates included, on a
-problem whose kernels are compiled. `auto` goes first; the others get a little more than its time, and those that
+new problem (made beside the clock), so that everybody makes on the clock what it needs to know of X; kernels are
+compiled. `auto` goes first; the others get a little more than its time, and those that
 certify the gap within it are timed again, in turns with `auto`; medians count. The regret is `auto`'s time over the
 smallest one. It is 1 where the best is the solver that `auto` has chosen, and where the difference is below a
 millisecond. The bars are a median of 1.02 and a largest regret of 1.15. The stored rows have the rivals of one run
@@ -14,8 +15,10 @@ millisecond. The bars are a median of 1.02 and a largest regret of 1.15. The sto
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import warnings
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
@@ -71,17 +74,27 @@ def documents() -> Any:
 GENERATED = {"bands": bands, "letters": letters, "genes": genes, "tables": tables, "documents": documents}
 
 
+@functools.lru_cache(maxsize=1)
+def data_of(data: str) -> Any:
+    """The data set of this name."""
+    return GENERATED[data]() if data in GENERATED else ss.datasets.load(data)
+
+
 def problem_of(data: str, loss: str, penalty: str, share: float) -> ss.Problem | None:
     """The problem without intercept; ``None`` if the loss is not for classes."""
     if "classes" not in losses[loss].target_types:
         return None
-    found = GENERATED[data]() if data in GENERATED else ss.datasets.load(data)
+    found = data_of(data)
     y = found.y if not losses[loss].one_score else (found.y != np.bincount(found.y).argmax()).astype(int)
     return ss.Problem(found.X, y, loss=loss, penalty=penalty, lam_ratio=share)
 
 
-def seconds(problem: ss.Problem, solver: str, tol: float, limit: float) -> tuple[float, str] | None:
-    """Processor seconds to the gap and the solver that `auto` chose; ``None`` if it was not certified in time."""
+def seconds(make: Callable[[], Any], solver: str, tol: float, limit: float) -> tuple[float, str] | None:
+    """Processor seconds to the gap and the solver that `auto` chose; ``None`` if it was not certified in time.
+
+    make : makes the problem, which knows nothing of X yet
+    """
+    problem = make()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         began = common.clock()
@@ -95,11 +108,11 @@ def seconds(problem: ss.Problem, solver: str, tol: float, limit: float) -> tuple
     return (spent, found.reason.split(":")[0]) if found.converged else None
 
 
-def regret(problem: ss.Problem, rivals: list[str], tol: float, limit: float, repeats: int) -> dict[str, Any]:
+def regret(make: Callable[[], Any], rivals: list[str], tol: float, limit: float, repeats: int) -> dict[str, Any]:
     """The times of one problem and tolerance."""
-    first = seconds(problem, "auto", tol, limit)
+    first = seconds(make, "auto", tol, limit)
     bound = limit if first is None else min(limit, HEADROOM * first[0] + LEAST)
-    quick = [name for name in rivals if seconds(problem, name, tol, bound) is not None]
+    quick = [name for name in rivals if seconds(make, name, tol, bound) is not None]
     spent: dict[str, list[float]] = {name: [] for name in ("auto", *quick)}
     for turn in range(repeats):
         for name, times in spent.items():
@@ -107,7 +120,7 @@ def regret(problem: ss.Problem, rivals: list[str], tol: float, limit: float, rep
                 continue
             if turn and spent["auto"] and median(times) > HEADROOM * median(spent["auto"]) + LEAST:
                 continue  # no longer a rival
-            found = seconds(problem, name, tol, limit)
+            found = seconds(make, name, tol, limit)
             if found is not None:
                 times.append(found[0])
     times_of = {name: median(times) for name, times in spent.items() if times}
@@ -136,7 +149,8 @@ def measure(args: argparse.Namespace) -> list[dict[str, Any]]:
         if all(name in kept for name in wanted):
             order += wanted
             continue
-        problem = problem_of(data, loss, penalty, share)
+        make = functools.partial(problem_of, data, loss, penalty, share)
+        problem = make()
         if problem is None:
             continue
         order += wanted
@@ -145,7 +159,7 @@ def measure(args: argparse.Namespace) -> list[dict[str, Any]]:
             warm_up(problem, solvers.create(name))
         for tol, name in zip(args.tols, wanted, strict=True):
             if name not in kept:
-                row = {"case": name} | regret(problem, rivals, tol, args.limit, args.repeats)
+                row = {"case": name} | regret(make, rivals, tol, args.limit, args.repeats)
                 kept.keep(name, row)
                 common.show([row])
     return kept.finish(order, summary=summary)
