@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { levelRange, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
+const { covers, levelRange, placeOfName, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
 const { suggestion } = await import(process.env.STATIC + "/advice.js");
 const { ratioAt } = await import(process.env.STATIC + "/watch.js");
 
@@ -67,4 +67,21 @@ test("two names on one line keep a distance, and one above the other none", () =
   assert.ok(tooNear(path, beside(133)) && tooNear(beside(133), path), "a narrow gap reads as one word");
   assert.ok(tooNear(path, beside(67)) && tooNear(path, beside(110, 45)));
   assert.ok(!tooNear(path, beside(140)) && !tooNear(path, beside(60)) && !tooNear(path, beside(110, 54)));
+});
+
+test("a name stands off the other dots and their lines where it can, and never over another name", () => {
+  const dot = (k, x, y) => ({ k, x, y, foot: 80 });
+  const own = dot(0, 100, 40);
+  const place = (dots, taken = []) => placeOfName(own, 60, area, taken, [own, ...dots]);
+  const at = (found) => [found.left, found.y];
+  const [right, left, above] = [[108, 40], [32, 40], [70, 27]];
+  assert.deepEqual(at(place([])), right);
+  assert.deepEqual(at(place([dot(1, 140, 60)])), right, "a lower dot is not in the way");
+  assert.ok(covers({ left: 108, right: 168, y: 40 }, dot(1, 140, 30)), "the line of a higher one is");
+  assert.deepEqual(at(place([dot(1, 140, 30)])), left);
+  assert.deepEqual(at(place([dot(1, 140, 38), dot(2, 60, 38)])), above);
+  assert.deepEqual(at(place([dot(1, 140, 10), dot(2, 60, 10), dot(3, 101, 10)])), right, "nowhere is free: over dots");
+  assert.deepEqual(at(place([], [{ left: 150, right: 200, y: 42 }])), left);
+  assert.equal(place([], [{ left: 20, right: 200, y: 34 }]), null);
+  assert.deepEqual(at(placeOfName({ ...own, x: 380 }, 60, area, [], [])), [312, 40], "inside the chart");
 });

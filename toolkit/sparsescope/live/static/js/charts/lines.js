@@ -53,15 +53,13 @@ export class LineChart extends Chart {
     const key = JSON.stringify([levels, width, height, this.ranges.left, palette.theme]);
     if (key === this.levelKey) return;
     this.levelKey = key;
-    this.levels.replaceChildren(...levels.flatMap((level) => {
-      const y = (1 - this.part(level.value, "left")) * height;
-      if (!(y >= 0 && y <= height)) return [];
-      const colour = palette.colour(level.colour);
-      return [
-        s("line", { x1: 0, x2: width, y1: y, y2: y, stroke: colour, "stroke-dasharray": "2 3" }),
-        s("text", { x: width - 4, y: y - 4, "text-anchor": "end", "font-size": 11, "font-family": FONT, fill: colour }, level.label),
-      ];
-    }));
+    const shown = levels
+      .map((level) => ({ ...level, y: (1 - this.part(level.value, "left")) * height, stroke: palette.colour(level.colour) }))
+      .filter(({ y }) => y >= 0 && y <= height);
+    this.levels.replaceChildren(...shown.map(({ y, stroke }) => s("line", { x1: 0, x2: width, y1: y, y2: y, stroke, "stroke-dasharray": "2 3" })));
+    const rim = { stroke: palette.colour("paper"), "stroke-width": 3, "stroke-linejoin": "round", "paint-order": "stroke" };
+    const text = { x: width - 4, "text-anchor": "end", "font-size": 11, "font-family": FONT, ...rim };
+    this.levelNames.replaceChildren(...shown.map(({ y, stroke, label }) => s("text", { ...text, y: y - 4, fill: stroke }, label)));
   }
 
   makeParts() {
@@ -71,10 +69,11 @@ export class LineChart extends Chart {
       ? { area: s("path", { class: "band-area" }), edge: s("path", { class: "band-edge", fill: "none" }) }
       : { line: s("path", { class: "line-path", fill: "none" }), bridge: s("path", { class: "bridge-path", fill: "none" }), dots: s("path", { class: "dots-path" }) }));
     this.levels = s("g");
+    this.levelNames = s("g"); // over the lines
     this.ghosts = s("g");
     this.ghostKey = "";
     this.levelKey = "";
-    this.data.replaceChildren(this.levels, this.ghosts, ...this.strokes.flatMap((parts) => Object.values(parts)));
+    this.data.replaceChildren(this.levels, this.ghosts, ...this.strokes.flatMap((parts) => Object.values(parts)), this.levelNames);
     this.styleKey = "";
     this.tracked = new Map(); // points of lines as the last frame left them
   }

@@ -15,6 +15,8 @@ const LIFT = 0.3; // of the height: how far the largest row is lifted above the 
 const NAMED = 7; // the largest rows have their names beside them
 const NAME_GAP = 8; // pixels between two names on one line, which otherwise read as one
 const NAME_HEIGHT = 13;
+const NAME_BESIDE = 8; // pixels from a dot to its name
+const CLEAR = 4; // pixels between a name and another dot, or the line below it
 const MAY_ENTER = 0;
 const PROVED_OUT = 1;
 const IS_IN = 2;
@@ -63,6 +65,25 @@ export function stripSentence(strip) {
 export function tooNear(one, other) {
   const beside = one.left < other.right + NAME_GAP && one.right > other.left - NAME_GAP;
   return beside && Math.abs(one.y - other.y) < NAME_HEIGHT;
+}
+
+/** Whether another dot, or the line below it, is under a name. */
+export function covers(name, dot) {
+  const beside = dot.x > name.left - CLEAR && dot.x < name.right + CLEAR;
+  return beside && name.y > dot.y - NAME_HEIGHT / 2 - CLEAR && name.y < dot.foot + NAME_HEIGHT / 2;
+}
+
+/**
+ * Where the name of a dot stands: right of it, left of it or above it, off the other dots if that can be, and never over
+ * another name; null if there is no such place.
+ */
+export function placeOfName(dot, width, area, taken, dots) {
+  const corners = [[dot.x + NAME_BESIDE, dot.y], [dot.x - NAME_BESIDE - width, dot.y], [dot.x - width / 2, dot.y - NAME_HEIGHT]];
+  const free = corners
+    .map(([left, y]) => ({ left, right: left + width, y }))
+    .filter((name) => name.left >= area.left && name.right <= area.left + area.width && name.y >= 0)
+    .filter((name) => !taken.some((other) => tooNear(name, other)));
+  return free.find((name) => !dots.some((other) => other.k !== dot.k && covers(name, other))) ?? free[0] ?? null;
 }
 
 export class ThresholdChart extends CanvasChart {
@@ -225,23 +246,26 @@ export class ThresholdChart extends CanvasChart {
   drawNames(context, area) {
     const { palette, names, store } = this.context;
     const dots = new Map(this.places.map((dot) => [dot.feature, dot]));
+    const drawn = this.places.filter((dot) => dot.state === IS_IN);
     const taken = [];
     context.font = "600 11px " + FONT;
     context.textBaseline = "middle";
-    context.fillStyle = palette.colour("text");
+    context.textAlign = "left";
+    context.lineJoin = "round";
     for (const feature of Array.from(store.strip.words).slice(0, NAMED)) {
       const dot = dots.get(feature);
       if (!dot) continue;
       const text = fitText(context, names.of(feature) || "", 110);
-      const width = context.measureText(text).width;
-      const flip = dot.x + 8 + width > area.left + area.width;
-      const left = flip ? dot.x - 8 - width : dot.x + 8;
-      const box = { left, right: left + width, y: dot.y };
-      if (taken.some((other) => tooNear(box, other))) continue;
-      taken.push(box);
-      context.textAlign = "left";
-      context.fillText(text, left, dot.y);
+      const place = placeOfName(dot, context.measureText(text).width, area, taken, drawn);
+      if (!place) continue;
+      taken.push(place);
+      context.lineWidth = 3; // a rim of paper: legible where dots are many
+      context.strokeStyle = palette.colour("paper");
+      context.strokeText(text, place.left, place.y);
+      context.fillStyle = palette.colour("text");
+      context.fillText(text, place.left, place.y);
     }
+    context.lineWidth = 1;
   }
 
   // ------------------------------------------------------------------------------------------------------------ the bar
