@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tables import ROOT, load, where
+from figures import ROOT, load, where
 
 CHART = ROOT / "docs" / "benchmarks.svg"
 LEVEL = "1e-04"

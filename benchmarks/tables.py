@@ -8,15 +8,15 @@ What has not been measured has no table; a peer that was not there has no column
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = Path(__file__).resolve().parent / "results"
+import sentences
+from figures import RESULTS, ROOT, code, load, number, where
+
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 LEVELS = ("1e-02", "1e-04", "1e-06")
 PAPER1 = ("lightning", "bcd-ls", "bcd-ls, shrinking", "working-set")
@@ -24,12 +24,6 @@ LOGISTIC = ("glmnet", "lightning", "bcd-ls", "working-set")
 HINGE = ("liblinear", "dual-cd", "pd-sparse", "ssnal", "fbpd")
 PATH = ("glmnet", "adelie", "celer", "skglm", "ours")
 SECOND_ORDER = ("liblinear", "skglm", "saga", "newglmnet", "lhac")
-
-
-def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
-    """A stored result, or ``None``."""
-    path = folder / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def text(folder: Path = RESULTS) -> str:
@@ -48,27 +42,11 @@ def text(folder: Path = RESULTS) -> str:
         "pd_sparse": pd_sparse,
         "constants": constants,
     }
-    parts = [commits(folder)]
+    parts = [sentences.commits(folder), sentences.answers(folder)]
     parts += [table(name, lines_of, folder) for name, lines_of in tables.items()]
-    parts += [reach("reach", folder), reach("reach_hinges", folder)]
-    parts += [cross_validation(folder), remarks(folder), compiling(folder)]
+    parts += [sentences.reach(name, folder) for name in ("reach", "reach_hinges")]
+    parts += [part(folder) for part in (sentences.cross_validation, sentences.remarks, sentences.compiling)]
     return "\n\n".join(part for part in parts if part)
-
-
-def commits(folder: Path) -> str:
-    """Which stored results are of which commit, and how long they took; empty if none says so."""
-    of: dict[str, list[tuple[str, float]]] = {}
-    for path in sorted(folder.glob("*.json")):
-        result = json.loads(path.read_text(encoding="utf-8"))
-        of.setdefault(" and ".join(result.get("commits", [])), []).append((path.stem, result.get("took", 0.0)))
-    unknown = [name for name, _ in of.pop("", [])]
-    parts = [
-        f"{commit}: {', '.join(name for name, _ in found)} ({sum(took for _, took in found) / 60:.0f} minutes)"
-        for commit, found in sorted(of.items(), key=lambda item: -len(item[1]))
-    ]
-    if unknown and parts:
-        parts.append(f"before commits were stored: {', '.join(unknown)}")
-    return f"Stored results by the commit that was measured. {'; '.join(parts)}." if parts else ""
 
 
 def table(name: str, lines_of: Callable[[dict[str, Any]], list[str]], folder: Path) -> str:
@@ -76,26 +54,6 @@ def table(name: str, lines_of: Callable[[dict[str, Any]], list[str]], folder: Pa
     result = load(name, folder)
     lines = lines_of(result) if result is not None and result["rows"] else []
     return "\n".join([*lines, f"({where(result)}; `bench_{name}.py`)"]) if result is not None and lines else ""
-
-
-def number(value: float | None) -> str:
-    """Seconds with two or three digits; – for what was not reached."""
-    if value is None:
-        return "–"
-    return f"{value:.3f}".lstrip("0") if value < 0.1 else f"{value:.2f}".lstrip("0") if value < 10 else f"{value:.0f}"
-
-
-def code(name: str) -> str:
-    """A contestant's name with the registry name in it set as code: `bcd-ls`, shrinking."""
-    first, comma, rest = name.partition(",")
-    return f"`{first}`{comma}{rest}"
-
-
-def where(result: dict[str, Any]) -> str:
-    """Processor and date of a result, and the version that was measured."""
-    machine = result["machine"]
-    version = machine.get("versions", {}).get("sparsescope")
-    return f"{machine['cpu']}, {result['date']}" + (f", version {version}" if version else "")
 
 
 def race(result: dict[str, Any], names: tuple[str, ...], peers: dict[str, str]) -> list[str]:
@@ -514,105 +472,6 @@ def constants(result: dict[str, Any]) -> list[str]:
         for row in result["rows"]
     ]
     return [*lines, ""]
-
-
-def reach(name: str, folder: Path) -> str:
-    """Reach of `auto`: a sentence for a result."""
-    result = load(name, folder)
-    if result is None or not result["rows"]:
-        return ""
-    rows, summary = result["rows"], result["summary"]
-    names = {part: sorted({row[part] for row in rows}) for part in ("data", "loss", "penalty")}
-    losses, penalties = len(names["loss"]), len(names["penalty"])
-    return (
-        f"**What `auto` reaches**: {len(rows)} problems on {', '.join(names['data'])} "
-        f"({losses} loss{'es' * (losses > 1)} × {penalties} penalt{'ies' if penalties > 1 else 'y'}, with and without "
-        f"intercept, two values of λ). {summary['missed']} missed "
-        f"a relative gap of {summary['tol']:.0e} within {summary['bars']['seconds']:g} processor seconds; the slowest "
-        f"took {number(summary['slowest'])} s. Losses: {', '.join(f'`{name}`' for name in names['loss'])}.\n\n"
-        f"({where(result)}, while others used {summary['others']:.0%} of the machine; `bench_reach.py`)"
-    )
-
-
-def cross_validation(folder: Path) -> str:
-    """λ by cross-validation beside cold fits, and beside R's glmnet where it was there: a sentence."""
-    result = load("estimators", folder)
-    cold = next((row for row in (result or {"rows": []})["rows"] if "cold fits s" in row), None)
-    if result is None or cold is None:
-        return ""
-    said = (
-        f"**λ by cross-validation** ({cold['case']}): `SparseClassifierCV` takes {number(cold['sparsescope s'])} "
-        f"processor seconds, a fit from zero for each λ and fold {number(cold['cold fits s'])} s."
-    )
-    if "with path_ s" in cold:
-        said += (
-            f" With the path on all samples (`path_`), which the model does without: {number(cold['with path_ s'])} s."
-        )
-    peer = next((row for row in result["rows"] if "glmnet s" in row), None)
-    if peer is None:
-        said += " R's glmnet was not there."
-    else:
-        said += (
-            f" With the logistic loss it takes {number(peer['sparsescope s'])} s to relative gaps of at most "
-            f"{peer['worst gap']:.0e}; R's `cv.glmnet` (grouped, the same folds and λ) takes "
-            f"{number(peer['glmnet s'])} s and is off by up to {peer['glmnet error']:.0e}."
-        )
-    load_of_others = result["summary"].get("others")
-    busy = "" if load_of_others is None else f", while others used {load_of_others:.0%} of the machine"
-    return f"{said}\n\n({where(result)}{busy}; `bench_estimators.py`)"
-
-
-def remarks(folder: Path) -> str:
-    """Sentences on what has no table."""
-    found = []
-    if cost := _rows("iteration_cost", folder):
-        ratios = [row["judged by"] for row in cost]
-        found.append(
-            f"- An iteration of ISTA, FISTA or SpaRSA costs {median(ratios):.2f} times its products with X in "
-            f"the median of {len(ratios)} cases, {max(ratios):.2f} times at most (`bench_iteration_cost.py`)."
-        )
-    if lazy := _rows("laziness", folder):
-        gains, beside = ([row[key] for row in lazy] for key in ("gain of gradients", "logistic/lazy, same W"))
-        found.append(
-            "- Leaving out samples without active hinges makes the gradients of a sweep up to "
-            f"{max(gains):.1f} times faster ({median(gains):.1f} in the median of {len(gains)} cases); a "
-            f"sweep with the logistic loss at the same weights takes {min(beside):.1f} to {max(beside):.1f} "
-            "times as long (`bench_laziness.py`)."
-        )
-    if threads := _rows("parallel", folder):
-        own = [row["1 thread"] / row["2 threads"] for row in threads]
-        serial, best = ([row[f"{name} ÷ 2 threads"] for row in threads] for name in ("bcd-cst", "best serial"))
-        found.append(
-            f"- `bcd-parallel` on two threads takes 1/{min(own):.1f} to 1/{max(own):.1f} of its wall time on "
-            f"one; beside the serial `bcd-cst` with the same constants it is {min(serial):.2f} to "
-            f"{max(serial):.2f} times as fast, beside the best serial sweep (`bcd-ls`) {min(best):.2f} to "
-            f"{max(best):.2f} times (`bench_parallel.py`)."
-        )
-    if screening := _rows("screening", folder):
-        most = max(row["could save %"] for row in screening)
-        found.append(
-            f"- Gap-safe screening could save at most {most:.0f} % of the time of `working-set`, before its "
-            "own cost, and is left out (`bench_screening.py`)."
-        )
-    return "\n".join(found)
-
-
-def _rows(name: str, folder: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = (load(name, folder) or {"rows": []})["rows"]
-    return rows
-
-
-def compiling(folder: Path) -> str:
-    """First use with an empty cache and from the cache."""
-    result = load("compile", folder)
-    if result is None or not result["rows"]:
-        return ""
-    cold, cached = ([row[name] for row in result["rows"]] for name in ("cold s", "cached s"))
-    return (
-        "**Compilation**: the first use of a loss × penalty × solver with an empty cache takes "
-        f"{median(cold):.1f} s, at most {max(cold):.1f} s; from the cache {median(cached):.2f} s, at most "
-        f"{max(cached):.2f} s (medians of {len(cold)} combinations; {where(result)}; `bench_compile.py`)."
-    )
 
 
 def insert(page: str, tables: str) -> str:

@@ -166,7 +166,7 @@ def test_rows_survive_an_interruption(tool: Any, tmp_path: Path, monkeypatch: py
 def test_a_stored_result_names_every_commit_its_rows_are_of(
     tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    common, tables = tool("common"), tool("tables")
+    common, sentences = tool("common"), tool("sentences")
     monkeypatch.setattr(common, "RESULTS", tmp_path)
 
     def measured(commit: str, *cases: str, fresh: bool = False) -> list[str]:
@@ -186,8 +186,26 @@ def test_a_stored_result_names_every_commit_its_rows_are_of(
     assert measured("5555", "b") == ["4444", "5555"]
     common.store("other", [], before=120)
     (tmp_path / "old.json").write_text('{"rows": []}')
-    assert "5555: other (2 minutes)" in tables.commits(tmp_path)
-    assert tables.commits(tmp_path).endswith("before commits were stored: old.")
+    assert "5555: other (2 minutes)" in sentences.commits(tmp_path)
+    assert sentences.commits(tmp_path).endswith("before commits were stored: old.")
+
+
+def test_answers_are_made_of_what_is_stored(tables_of: Stored) -> None:
+    case = {"chosen": "a", "auto": 0.3, "best": "b", "best seconds": 0.1}
+    rows = [{"case": f"iris, x, {k}", "regret": value, **case} for k, value in enumerate((1.0, 1.2, 3.0, None))]
+    text = tables_of("default", rows, summary={"median regret": 1.2})
+    assert "1.20 in the median of 3 cases" in text and "on iris)" in text
+    assert "above 1.15 in 2 and above 2 in 1 of them; at most 3.0 (iris, x, 2: .30 s, `b` .10 s)" in text
+    rows = [{"data": name, "gap": gap, "ista": far} for name, gap, far in (("a", 1e-10, 1e-8), ("b", 1e-8, 2e-5))]
+    bars = {"gap": 1e-9, "disagreement": 1e-7}
+    text = tables_of("agreement", rows, summary={"seconds": 10.0, "bars": bars})
+    assert "on 1 of 2 pairs" in text and "on a and b; 1 of 2 runs" in text and "off by 2e-05 (`ista`)" in text
+    events = {"part": "events", "data": "iris.npz"}
+    text = tables_of(
+        "observers", [{"ratio": 1.02}, {"ratio": 1.04}, {**events, "ratio": 1.5}, {**events, "ratio": 2.0}]
+    )
+    assert "1.03 (median of 2 cases, 1.02 to 1.04)" in text and "1.50 to 2.00 on iris |" in text
+    assert "at most 1.30 ×" in tables_of("memory", [{"rows": 7}], summary={"worst_ratio": 1.3})
 
 
 def test_the_commit_of_a_checkout_says_if_it_was_changed(

@@ -242,6 +242,10 @@ def test_the_opening_says_whether_gradient_steps_go_on_well() -> None:
         chosen = solver, "given"
         state.coef[:] = 1.0
         assert (fitting(made, chosen, state)[0].name == "working-set") is well
+        solver.adapt(made.with_lam(0.5 * made.lam), state)
+        assert state.settles is well
+        solver.adapt(made.with_(loss="multiclass-squared-hinge"), state)
+        assert state.settles, "of another loss it knows nothing"
 
 
 @pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])

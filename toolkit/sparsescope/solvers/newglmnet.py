@@ -37,8 +37,9 @@ from ..registry import field, solvers
 from .base import Solver, State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel
-from .shared.gradient_steps import AT_ONCE, FEW, MANY_USED, GradientSteps, products_win
+from .shared.gradient_steps import FEW, products_win
 from .shared.in_parts import largest
+from .shared.opening_steps import VIOLATED, OpeningSteps
 from .shared.row_sweeps import RowSweeps
 from .shared.row_sweeps import opens as row_sweeps_open
 
@@ -59,15 +60,6 @@ SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in
 CG_SHARE, WITHIN = 0.01, 0.5
 WASTED, LEAST_ALLOWED = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
 MOST_STEPS = 10  # on one working set
-# With many columns of dense X gradient steps open where this share of the weights is violated: PROBE of them, more if
-# STILL_USED of the weights are in use then, and a second iteration of them if MANY_USED are. Those are about the
-# weights of the solution, and `auto` may go on so.
-VIOLATED, PROBE, STILL_USED = 0.5, 3, 0.3
-# They go on well where the second iteration lowers F by less than the first of these shares of it, and by less than the
-# second of what the first iteration did. Of 117 made problems (3000 samples, 200 to 400 features, 2 or 5 classes, .02
-# and .005 λ_max) 67 pass: gradient steps take .23 to 1.31 of the time, .61 in the median. With the others, in most of
-# which features share factors, it is .35 to 5.5 times, 1.6 in the median.
-SETTLING, SETTLING_AFTER = 0.1, 0.08
 
 
 class NewGLMNETState(EntryState):
@@ -76,24 +68,30 @@ class NewGLMNETState(EntryState):
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
         self.strict, self.lenience = 1.0, LENIENCE / MORE_LENIENT
+        self.unsettled: Any = None  # the loss on which gradient steps would not go on well, by their opening
         super().__init__(problem, coef)
         self.model = ExactModel(problem)
         self.seed = 1
         self.opened = bool(coef.any())
-        self.gradient: GradientSteps | None = None  # while they open, and until the next step
+        self.gradient: OpeningSteps | None = None  # while they open, and until the next step
         self.rows: RowSweeps | None = None  # while sweeps open
-        self.settles = True  # whether gradient steps would go on well, as far as the opening knows
-        self.gained = 0.0  # by how much its first iteration lowered F
         self.cg_allowed = 1.0  # of the conjugate-gradient steps that are allowed
 
     def forget(self, problem: Problem) -> None:
         super().forget(problem)
         self.part: Entries | None = None  # the working set
         self.rows = self.gradient = None
+        if self.unsettled is not problem.loss:
+            self.unsettled = None
         self.steps_here = 0
         self.floor, self.by_goal = 0.0, False  # by_goal: the floor stands for the gap at which the run will stop
         self.strict = min(1.0, self.strict / STRICTER)
         self.lenience = min(MORE_LENIENT * self.lenience, MOST_LENIENCE)
+
+    @property
+    def settles(self) -> bool:
+        """Whether gradient steps would go on well, as far as the opening knows."""
+        return self.unsettled is None
 
     def conjugated(self, share: float) -> None:
         """Take half as many steps of them next time, where a change of sign stopped them after a small share of their
@@ -222,21 +220,13 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     def _open(self, problem: Problem, state: NewGLMNETState) -> None:
         """Take gradient steps, as one iteration of the opening."""
-        again, wide, size = state.gradient is not None, problem.d > FEW, state.d * problem.m
         if state.gradient is None:
             known = Known(state.loss, state.U, state.G[: state.d], 1.0) if state.looked else None
-            state.gradient = GradientSteps(problem, state, known)
-        steps, first = state.gradient, PROBE if wide and not again else AT_ONCE
-        before = steps.lowest
-        state.passes += steps.advance(problem, state, first)
-        if first < AT_ONCE and np.count_nonzero(state.coef[: state.d]) >= STILL_USED * size:
-            state.passes += steps.advance(problem, state, AT_ONCE - first)
+            state.gradient = OpeningSteps(problem, state, known)
+        state.passes += state.gradient.open(problem, state)
         state.moved()
-        gain = before - steps.lowest
-        if again:
-            state.settles = gain < min(SETTLING * abs(steps.lowest), SETTLING_AFTER * state.gained)
-        state.gained = gain
-        state.opened = again or not wide or bool(np.count_nonzero(state.coef[: state.d]) < MANY_USED * size)
+        state.opened = state.gradient.done
+        state.unsettled = None if state.gradient.settles else problem.loss
         state.ready = True  # its gradient is that of the next step: it costs little
         self.note(state, state.entries(problem, np.arange(state.coef.size)), 0.0, 0.0, 0.0)
 
