@@ -1,4 +1,4 @@
-"""What is said of stored results in words: which commit, one answer to a question, remarks on what has no table."""
+"""Sentences on stored results: which commit, one answer to a question, remarks on what has no table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from figures import load, number, rows_of, where
 
 
 def commits(folder: Path) -> str:
-    """Which stored results are of which commit, and how long they took; empty if none says so."""
+    """A sentence on the commit of each stored result, and how long these took; empty if none says so."""
     of: dict[str, list[tuple[str, float]]] = {}
     for path in sorted(folder.glob("*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))

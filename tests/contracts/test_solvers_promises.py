@@ -1,4 +1,4 @@
-"""What single methods promise beside the contract of all: orders, constants, trials, compiled loops."""
+"""Promises of single methods beside the contract of all: orders, constants, trials, compiled loops."""
 
 from __future__ import annotations
 

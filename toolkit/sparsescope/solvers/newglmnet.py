@@ -90,7 +90,7 @@ class NewGLMNETState(EntryState):
 
     @property
     def settles(self) -> bool:
-        """Whether gradient steps would go on well, as far as the opening knows."""
+        """True if gradient steps would go on well, as far as the opening knows."""
         return self.unsettled is None
 
     def conjugated(self, share: float) -> None:

@@ -16,7 +16,7 @@ const NAMED = 7; // the largest rows have their names beside them
 const NAME_GAP = 8; // pixels between two names on one line, which otherwise read as one
 const NAME_HEIGHT = 13;
 const NAME_BESIDE = 8; // pixels from a dot to its name
-const CLEAR = 4; // pixels between a name and another dot, or the line below it
+const OFF_DOTS = 4; // pixels between a name and another dot, or the line below it
 const MAY_ENTER = 0;
 const PROVED_OUT = 1;
 const IS_IN = 2;
@@ -69,8 +69,8 @@ export function tooNear(one, other) {
 
 /** Whether another dot, or the line below it, is under a name. */
 export function covers(name, dot) {
-  const beside = dot.x > name.left - CLEAR && dot.x < name.right + CLEAR;
-  return beside && name.y > dot.y - NAME_HEIGHT / 2 - CLEAR && name.y < dot.foot + NAME_HEIGHT / 2;
+  const beside = dot.x > name.left - OFF_DOTS && dot.x < name.right + OFF_DOTS;
+  return beside && name.y > dot.y - NAME_HEIGHT / 2 - OFF_DOTS && name.y < dot.foot + NAME_HEIGHT / 2;
 }
 
 /**
