@@ -69,7 +69,7 @@ test("two names on one line keep a distance, and one above the other none", () =
   assert.ok(!tooNear(path, beside(140)) && !tooNear(path, beside(60)) && !tooNear(path, beside(110, 54)));
 });
 
-test("a name stands off the other dots and their lines where it can, and never over another name", () => {
+test("a name stands off the lines of other dots where it can, and never over a dot or another name", () => {
   const dot = (k, x, y) => ({ k, x, y, foot: 80 });
   const own = dot(0, 100, 40);
   const place = (dots, taken = []) => placeOfName(own, 60, area, taken, [own, ...dots]);
@@ -80,7 +80,9 @@ test("a name stands off the other dots and their lines where it can, and never o
   assert.ok(covers({ left: 108, right: 168, y: 40 }, dot(1, 140, 30)), "the line of a higher one is");
   assert.deepEqual(at(place([dot(1, 140, 30)])), left);
   assert.deepEqual(at(place([dot(1, 140, 38), dot(2, 60, 38)])), above);
-  assert.deepEqual(at(place([dot(1, 140, 10), dot(2, 60, 10), dot(3, 101, 10)])), right, "nowhere is free: over dots");
+  assert.deepEqual(at(place([dot(1, 140, 10), dot(2, 60, 10), dot(3, 101, 10)])), right, "nowhere is free: over a line");
+  assert.deepEqual(at(place([dot(1, 140, 40), dot(2, 60, 10), dot(3, 101, 10)])), left, "and never over a dot");
+  assert.equal(place([dot(1, 140, 40), dot(2, 60, 40), dot(3, 101, 27)]), null);
   assert.deepEqual(at(place([], [{ left: 150, right: 200, y: 42 }])), left);
   assert.equal(place([], [{ left: 20, right: 200, y: 34 }]), null);
   assert.deepEqual(at(placeOfName({ ...own, x: 380 }, 60, area, [], [])), [312, 40], "inside the chart");

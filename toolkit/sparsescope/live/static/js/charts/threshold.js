@@ -67,23 +67,29 @@ export function tooNear(one, other) {
   return beside && Math.abs(one.y - other.y) < NAME_HEIGHT;
 }
 
-/** Whether another dot, or the line below it, is under a name. */
+/** Whether a name lies over another dot. */
+export function hides(name, dot) {
+  return dot.x > name.left - OFF_DOTS && dot.x < name.right + OFF_DOTS && Math.abs(name.y - dot.y) < NAME_HEIGHT / 2 + OFF_DOTS;
+}
+
+/** Whether a name lies over another dot or the line below it. */
 export function covers(name, dot) {
   const beside = dot.x > name.left - OFF_DOTS && dot.x < name.right + OFF_DOTS;
-  return beside && name.y > dot.y - NAME_HEIGHT / 2 - OFF_DOTS && name.y < dot.foot + NAME_HEIGHT / 2;
+  return hides(name, dot) || (beside && name.y > dot.y && name.y < dot.foot + NAME_HEIGHT / 2);
 }
 
 /**
- * Where the name of a dot stands: right of it, left of it or above it, off the other dots if that can be, and never over
- * another name; null if there is no such place.
+ * Where the name of a dot stands: right of it, left of it or above it, off the lines of other dots if that can be, and
+ * never over a dot or another name; null if there is no such place.
  */
 export function placeOfName(dot, width, area, taken, dots) {
   const corners = [[dot.x + NAME_BESIDE, dot.y], [dot.x - NAME_BESIDE - width, dot.y], [dot.x - width / 2, dot.y - NAME_HEIGHT]];
+  const others = dots.filter((other) => other.k !== dot.k);
   const free = corners
     .map(([left, y]) => ({ left, right: left + width, y }))
     .filter((name) => name.left >= area.left && name.right <= area.left + area.width && name.y >= 0)
-    .filter((name) => !taken.some((other) => tooNear(name, other)));
-  return free.find((name) => !dots.some((other) => other.k !== dot.k && covers(name, other))) ?? free[0] ?? null;
+    .filter((name) => !taken.some((other) => tooNear(name, other)) && !others.some((other) => hides(name, other)));
+  return free.find((name) => !others.some((other) => covers(name, other))) ?? free[0] ?? null;
 }
 
 export class ThresholdChart extends CanvasChart {
@@ -246,7 +252,6 @@ export class ThresholdChart extends CanvasChart {
   drawNames(context, area) {
     const { palette, names, store } = this.context;
     const dots = new Map(this.places.map((dot) => [dot.feature, dot]));
-    const drawn = this.places.filter((dot) => dot.state === IS_IN);
     const taken = [];
     context.font = "600 11px " + FONT;
     context.textBaseline = "middle";
@@ -256,10 +261,10 @@ export class ThresholdChart extends CanvasChart {
       const dot = dots.get(feature);
       if (!dot) continue;
       const text = fitText(context, names.of(feature) || "", 110);
-      const place = placeOfName(dot, context.measureText(text).width, area, taken, drawn);
+      const place = placeOfName(dot, context.measureText(text).width, area, taken, this.places);
       if (!place) continue;
       taken.push(place);
-      context.lineWidth = 3; // a rim of paper: legible where dots are many
+      context.lineWidth = 3; // a rim of paper: legible over lines
       context.strokeStyle = palette.colour("paper");
       context.strokeText(text, place.left, place.y);
       context.fillStyle = palette.colour("text");
