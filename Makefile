@@ -66,7 +66,7 @@ help:
 	echo "make test-oldest the tests with the oldest supported versions   (constraints/oldest.txt)"
 	echo "make bench       run the measurements of benchmarks/, or some: ONLY='paper1 logistic' ARGS=--quick   (docs/benchmarks.md)"
 	echo "make docs        build the documentation (strictly) and serve it; make docs-build only builds it   (DOCS_PORT=$(DOCS_PORT))"
-	echo "make bench-peers build the environments of lightning, celer and adelie, which the measurements compare with (never required)"
+	echo "make bench-peers build the environments of lightning, celer, adelie and QUIC, which the measurements compare with (never required)"
 	echo "make clean       remove the virtual environment and the tools' caches"
 
 $(BIN)/python:

@@ -11,7 +11,7 @@ from figures import load, number, rows_of, where
 
 
 def commits(folder: Path) -> str:
-    """A sentence on the commit of each stored result, and how long these took; empty if none says so."""
+    """A sentence on the commit of each stored result, and how long these took; empty if no result names its commit."""
     of: dict[str, list[tuple[str, float]]] = {}
     for path in sorted(folder.glob("*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { covers, levelRange, placeOfName, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
+const { crosses, levelRange, placeOfName, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
 const { suggestion } = await import(process.env.STATIC + "/advice.js");
 const { ratioAt } = await import(process.env.STATIC + "/watch.js");
 
@@ -77,7 +77,7 @@ test("a name stands off the lines of other dots where it can, and never over a d
   const [right, left, above] = [[108, 40], [32, 40], [70, 27]];
   assert.deepEqual(at(place([])), right);
   assert.deepEqual(at(place([dot(1, 140, 60)])), right, "a lower dot is not in the way");
-  assert.ok(covers({ left: 108, right: 168, y: 40 }, dot(1, 140, 30)), "the line of a higher one is");
+  assert.ok(crosses({ left: 108, right: 168, y: 40 }, dot(1, 140, 30)), "the line of a higher one is");
   assert.deepEqual(at(place([dot(1, 140, 30)])), left);
   assert.deepEqual(at(place([dot(1, 140, 38), dot(2, 60, 38)])), above);
   assert.deepEqual(at(place([dot(1, 140, 10), dot(2, 60, 10), dot(3, 101, 10)])), right, "nowhere is free: over a line");

@@ -69,13 +69,16 @@ export function tooNear(one, other) {
 
 /** Whether a name lies over another dot. */
 export function hides(name, dot) {
-  return dot.x > name.left - OFF_DOTS && dot.x < name.right + OFF_DOTS && Math.abs(name.y - dot.y) < NAME_HEIGHT / 2 + OFF_DOTS;
+  return isUnder(name, dot) && Math.abs(name.y - dot.y) < NAME_HEIGHT / 2 + OFF_DOTS;
 }
 
-/** Whether a name lies over another dot or the line below it. */
-export function covers(name, dot) {
-  const beside = dot.x > name.left - OFF_DOTS && dot.x < name.right + OFF_DOTS;
-  return hides(name, dot) || (beside && name.y > dot.y && name.y < dot.foot + NAME_HEIGHT / 2);
+/** Whether a name lies over the line below another dot. */
+export function crosses(name, dot) {
+  return isUnder(name, dot) && name.y > dot.y && name.y < dot.foot + NAME_HEIGHT / 2;
+}
+
+function isUnder(name, dot) {
+  return dot.x > name.left - OFF_DOTS && dot.x < name.right + OFF_DOTS;
 }
 
 /**
@@ -89,7 +92,7 @@ export function placeOfName(dot, width, area, taken, dots) {
     .map(([left, y]) => ({ left, right: left + width, y }))
     .filter((name) => name.left >= area.left && name.right <= area.left + area.width && name.y >= 0)
     .filter((name) => !taken.some((other) => tooNear(name, other)) && !others.some((other) => hides(name, other)));
-  return free.find((name) => !others.some((other) => covers(name, other))) ?? free[0] ?? null;
+  return free.find((name) => !others.some((other) => crosses(name, other))) ?? free[0] ?? null;
 }
 
 export class ThresholdChart extends CanvasChart {
