@@ -26,11 +26,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import figures
+
 import sparsescope
 from sparsescope.experiments.output import processor
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
+RESULTS = figures.RESULTS
 PACKAGES = ("sparsescope", "numpy", "scipy", "numba", "scikit-learn", "panel", "bokeh", "plotly", "anywidget")
 clock: Callable[[], float] = time.process_time
 UNKNOWN = "unknown"  # commit of a measurement
@@ -212,14 +214,12 @@ def store(
 
 def stored(name: str) -> dict[str, Any] | None:
     """Return what :func:`store` wrote under this name, or ``None``."""
-    path = RESULTS / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return figures.load(name, RESULTS)
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
     """The rows that :func:`store` wrote under this name; none if nothing is stored."""
-    rows: list[dict[str, Any]] = (stored(name) or {"rows": []})["rows"]
-    return rows
+    return figures.rows_of(name, RESULTS)
 
 
 class Missing(FileNotFoundError):
@@ -252,8 +252,8 @@ class Rows:
         found = json.loads(self.path.read_text(encoding="utf-8"))
         if found["options"] == options:
             self.rows = found["rows"]
-            self.commits |= set(found["commits"])
-            self.before = found["took"]
+            self.commits |= set(found.get("commits", [UNKNOWN]))
+            self.before = found.get("took", 0.0)
             print(f"Going on with {name}: {', '.join(self.rows)} measured already (--fresh begins anew)")
 
     def __contains__(self, key: str) -> bool:

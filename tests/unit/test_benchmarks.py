@@ -184,6 +184,9 @@ def test_a_stored_result_names_every_commit_its_rows_are_of(
     monkeypatch.setattr(common, "commit", lambda: "4444")
     common.Rows("it", {}).keep("a", {"case": "a"})  # interrupted, and gone on with by another commit
     assert measured("5555", "b") == ["4444", "5555"]
+    unfinished = tmp_path / "unfinished" / "it.json"
+    unfinished.write_text('{"options": {}, "rows": {"a": {"case": "a"}}}')  # of an earlier version
+    assert measured("5555", "b") == ["5555", "unknown"]
     common.store("other", [], before=120)
     (tmp_path / "old.json").write_text('{"rows": []}')
     assert "5555: other (2 minutes)" in sentences.commits(tmp_path)
