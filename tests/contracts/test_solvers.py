@@ -18,6 +18,7 @@ from solving import (
     MONOTONE,
     ONLY,
     SPARSE,
+    TEN_CLASSES,
     TOL,
     TWO_PAIRS,
     VARIANTS,
@@ -75,16 +76,6 @@ def test_handles_sparse_data_with_an_empty_row_and_column(name: str, loss: str, 
     )
     check_solution(problem, name)
     assert not best(problem).W[7].any()
-
-
-# The logistic loss has the elastic net here: with a penalty that is not strongly convex it is so flat on these data
-# that ISTA stands at a relative gap of 1e-5 after 12 000 iterations.
-TEN_CLASSES = [
-    ("multiclass-squared-hinge", "l1/l2"),
-    pytest.param("squared", "l1/linf", marks=pytest.mark.slow),
-    pytest.param("multitask-squared-hinge", "l1", marks=pytest.mark.slow),
-    pytest.param("logistic", "elastic-net", marks=pytest.mark.slow),
-]
 
 
 @pytest.mark.parametrize(("loss", "penalty"), TEN_CLASSES)

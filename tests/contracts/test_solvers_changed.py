@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from solving import (
+    CHANGES,
     ENTRYWISE,
     METHODS,
     ONLY,
@@ -26,7 +27,6 @@ from sparsescope.runs.handover import BETTER, FAR
 from sparsescope.runs.stopping import Gap, Iterations
 
 # ------------------------------------------------------------------------------------------------------- live changes
-CHANGES = [{"lam": 0.5}, {"loss": "squared"}, {"penalty": "l1"}, {"loss": "logistic", "penalty": "ridge", "lam": 2.0}]
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: "-".join(c))

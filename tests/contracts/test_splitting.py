@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_solvers import BUDGETED, SPLITTING, VARIANTS, problem_on
+from solving import BUDGETED, SPLITTING, VARIANTS, problem_on
 
 import sparsescope as ss
 from helpers import forms, gradient_rows, hinge_program, iris, tags

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import test_label_sets
-from test_solvers import (
+from solving import (
     CHANGES,
     STOCHASTIC,
     TEN_CLASSES,
