@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import classroom
 import sentences
 from figures import RESULTS, ROOT, code, load, number, where
 
@@ -41,6 +42,8 @@ def text(folder: Path = RESULTS) -> str:
         "crammer_singer": crammer_singer,
         "pd_sparse": pd_sparse,
         "constants": constants,
+        "class_hour": classroom.bars,
+        "holds": classroom.holds,
     }
     parts = [sentences.commits(folder), sentences.answers(folder)]
     parts += [table(name, lines_of, folder) for name, lines_of in tables.items()]

@@ -375,6 +375,26 @@ def test_covariance_is_held_against_each_peer_on_its_own_problem(
     assert "| b | 7 | 4.00/–/– |  |  | 1.00/2.00/3.00 |" in text and "from p = 5 to 50" in text
 
 
+def test_the_figures_of_a_class_stand_beside_their_bars(tables_of: Stored) -> None:
+    bar = {"stage": "one core", "bar": "memory a page", "sign": "≤", "limit": 15, "unit": " MB"}
+    rows = [bar | {"measured": 2.5, "met": True}, bar | {"measured": 16.0, "met": False}]
+    rows.append(bar | {"bar": "of half time", "measured": None, "met": None})
+    stages = {"bend": {"frames/s while running, 60 pages": 6.5}}
+    text = tables_of("class_hour", rows, summary={"stages": stages})
+    assert "1 of 2 bars are met" in text and "| one core | memory a page | 2.5 MB | ≤ 15 MB |" in text
+    assert "16 MB (missed)" in text and "of half time" not in text and "6.5 frames a second with 60 pages." in text
+
+
+def test_each_solver_s_longest_piece_is_shown_with_its_problem(tables_of: Stored) -> None:
+    step = {"data": "iris", "solver": "ista", "loss": "logistic"}
+    rows = [step | {"penalty": "l1", "longest step ms": 9.0, "longest hold ms": 2.0}]
+    rows.append(step | {"penalty": "ridge", "longest step ms": 8.0, "longest hold ms": 3.0})
+    rows += [{"solver": "quic", "longest step ms": 5.0, "longest hold ms": 4.0}, {"solver": "quic", "cost": 1.0}]
+    text = tables_of("holds", rows)
+    assert "| iris | `ista` | 9.0 | 3.0 | logistic, ridge |" in text
+    assert "| random variables | `quic` | 5.0 | 4.0 | – |" in text
+
+
 def test_tables_show_what_is_stored_and_nothing_else(tool: Any, tmp_path: Path, tables_of: Stored) -> None:
     tables = tool("tables")
     assert tables.text(tmp_path) == ""
