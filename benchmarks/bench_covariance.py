@@ -122,7 +122,10 @@ def fit_quic(folder: Path, problem: ss.CovarianceProblem, tol: float, limit: flo
 def race_peer(
     problem: ss.CovarianceProblem, fit: Any, tolerances: tuple[float, ...], best: float, args: argparse.Namespace
 ) -> dict[str, Any]:
-    """Each tolerance once, those that were first at a level again; a run past the limit ends the series."""
+    """Each tolerance once, those that were first at a level again.
+
+    A run past the limit ends the series; a repetition past it counts as the limit.
+    """
     runs: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory(prefix="covariance-") as name:
         folder = Path(name)
@@ -135,6 +138,12 @@ def race_peer(
             off = (problem.objective(Theta) - best) / max(1.0, abs(best))
             return {"tol": tol, "seconds": seconds, "gap": gap, "off": off}
 
+        def again(tol: float) -> float:
+            try:
+                return one(tol)["seconds"]
+            except subprocess.TimeoutExpired:
+                return float(args.limit)
+
         for tol in tolerances:
             try:
                 runs.append(one(tol))
@@ -144,8 +153,9 @@ def race_peer(
         for v in LEVELS:
             able = [run for run in runs if run["gap"] <= v]
             first = min(able, key=lambda run: run["seconds"], default=None)
-            again = [] if first is None else [one(first["tol"])["seconds"] for _ in range(args.repeats - 1)]
-            found[level(v)] = None if first is None else median([first["seconds"], *again])
+            found[level(v)] = first and median(
+                [first["seconds"], *(again(first["tol"]) for _ in range(args.repeats - 1))]
+            )
     return {"reached": found, "lowest gap": min((run["gap"] for run in runs), default=None), "runs": runs}
 
 

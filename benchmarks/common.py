@@ -60,13 +60,17 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit of the checkout, "changed" behind it where toolkit or measurements differ; "unknown" without git."""
+    """The newest commit that changed the toolkit, which is what is measured; "unknown" without git.
+
+    "changed" stands behind it where toolkit or measurements differ from what is committed.
+    """
     git = shutil.which("git")
     if git is None:
         return UNKNOWN
     asked = [git, "-C", str(HERE.parent)]
-    found = subprocess.run([*asked, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=False)
-    if found.returncode:
+    newest = [*asked, "log", "-1", "--format=%h", "--abbrev=8", "--", "toolkit"]
+    found = subprocess.run(newest, capture_output=True, text=True, check=False)
+    if found.returncode or not found.stdout.strip():
         return UNKNOWN
     paths = ["toolkit", "benchmarks/*.py", "benchmarks/peers"]
     same = subprocess.run([*asked, "diff", "--quiet", "HEAD", "--", *paths], capture_output=True, check=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
@@ -225,10 +226,15 @@ def test_the_commit_of_a_checkout_says_if_it_was_changed(
     if git is None:
         pytest.skip("git is not here")
     user = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    for asked in (("init", "-q"), ("add", "."), (*user, "commit", "-q", "-m", "it")):
+    record = (("add", "."), (*user, "commit", "-q", "-m", "it"))
+    for asked in (("init", "-q"), *record):
         subprocess.run([git, "-C", str(tmp_path), *asked], check=True)
     found = common.commit()
     assert len(found) == 8
+    (tmp_path / "README.md").write_text("1")
+    for asked in record:
+        subprocess.run([git, "-C", str(tmp_path), *asked], check=True)
+    assert common.commit() == found, "a commit that leaves the toolkit alone is no other version of it"
     (tmp_path / "benchmarks" / "results" / "it.json").write_text("2")
     assert common.commit() == found
     (tmp_path / "toolkit" / "it.py").write_text("2")
@@ -336,6 +342,22 @@ def test_large_covariances_are_held_against_the_machines_memory(
     assert "met           memory, p = 5, a: 3.2 GB" in said and "MISSED        memory, p = 5, b: 30 GB" in said
     assert "MISSED        relative gap, p = 5, a: 2e-06" in said
     assert "| 5 | 2 | `a` | 7 | 1.00/– | 3.2 |" in tables_of("large_covariance", rows)
+
+
+def test_a_peer_s_repetition_past_the_limit_counts_as_the_limit(tool: Any) -> None:
+    bench = tool("bench_covariance")
+    problem = ss.CovarianceProblem(np.eye(2), lam=0.5)
+    spent = iter([1.0, 4.0, 4.0])
+
+    def fit(folder: Path, problem: Any, tol: float, limit: float) -> tuple[float, np.ndarray]:
+        seconds = next(spent, None)
+        if seconds is None or seconds > limit:
+            raise subprocess.TimeoutExpired("a peer", limit)
+        return seconds, np.eye(2) / 1.5
+
+    args = argparse.Namespace(limit=3.0, repeats=3)
+    found = bench.race_peer(problem, fit, (1e-2,), problem.objective(np.eye(2) / 1.5), args)
+    assert set(found["reached"].values()) == {3.0} and len(found["runs"]) == 1
 
 
 def test_covariance_is_held_against_each_peer_on_its_own_problem(
