@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 
 import sparsescope.datasets as datasets
 from sparsescope import registry
+from sparsescope.datasets import bundled
 from sparsescope.datasets.base import Dataset, encode_labels
 from sparsescope.datasets.raw import split_label_sets, stratified_split
 from sparsescope.datasets.scaling import SCALES, apply_scale, default_scale
@@ -320,6 +322,18 @@ def test_digits_are_images_with_pixels_up_to_one():
     data = datasets.load("digits")
     assert data.image_shape == (8, 8) and data.X.max() == 1.0 and data.feature_names[9] == "pixel 1,1"
     assert datasets.load("digits", scale="none").X.max() == 16.0
+
+
+@pytest.mark.parametrize("found", [True, False], ids=["the table", "the loader"])
+def test_digits_are_scikit_learns_wherever_it_keeps_them(found, monkeypatch, tmp_path):
+    from sklearn.datasets import load_digits
+
+    known = load_digits()
+    if not found:
+        elsewhere = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+        monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: elsewhere)
+    X, y = bundled._digits()
+    assert np.array_equal(X, known.data) and np.array_equal(y, known.target) and y.dtype.kind == "i"
 
 
 def test_tables_are_standardised_by_training_statistics():

@@ -96,6 +96,21 @@ def test_a_first_solve_imports_nothing_slow_that_it_does_not_need() -> None:
     assert done.stdout.split() == []
 
 
+FIRST_PAGE = """
+import sys
+import sparsescope as ss, sparsescope.dashboard
+ss.datasets.load("digits")
+print(*(name for name in {names!r} if name in sys.modules))
+"""
+
+
+def test_the_explorer_starts_without_what_single_pages_need() -> None:
+    names = ("sklearn", "scipy.stats", "scipy.optimize")
+    done = python(FIRST_PAGE.format(names=names), set())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
 MISSING = [  # a line, the package it needs, and for what
     ("ss.views.draw('convergence', None)", "plotly", "Drawing a run"),
     ("ss.explore()", "anywidget", "The explorer in a notebook"),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..registry import datasets as registry
 from .base import Dataset
@@ -18,13 +22,28 @@ def pixel_names(height: int, width: int) -> list[str]:
     return [f"pixel {r},{c}" for r in range(height) for c in range(width)]
 
 
-def digits(*, test_size: float = 0.25, seed: int = 0, scale: str | None = None, dtype: str = "float64") -> Dataset:
-    """Handwritten digits, 8 x 8 pixels: 1797 images, 10 classes. By default pixels (0 to 16) are divided by 16."""
+def _digits() -> tuple[np.ndarray, np.ndarray]:
+    """Pixels and classes of the digits: the table in scikit-learn's folder, or what its loader gives.
+
+    The explorer and the first lines of the docs begin with these, and to import scikit-learn takes long.
+    """
+    found = importlib.util.find_spec("sklearn")
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        table = Path(folder) / "datasets" / "data" / "digits.csv.gz"
+        if table.is_file():
+            values = np.loadtxt(table, delimiter=",")
+            return values[:, :-1], values[:, -1].astype(np.int64)
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
+    return bunch.data, bunch.target
+
+
+def digits(*, test_size: float = 0.25, seed: int = 0, scale: str | None = None, dtype: str = "float64") -> Dataset:
+    """Handwritten digits, 8 x 8 pixels: 1797 images, 10 classes. By default pixels (0 to 16) are divided by 16."""
+    X, y = _digits()
     raw = Raw(
-        bunch.data, bunch.target, class_names=[str(k) for k in range(10)], feature_names=pixel_names(8, 8),
+        X, y, class_names=[str(k) for k in range(10)], feature_names=pixel_names(8, 8),
         image_shape=(8, 8), title="Handwritten digits, 8 × 8", description="Grey images of handwritten digits.",
         source=f"Optical Recognition of Handwritten Digits, {UCI}", licence=LICENCE,
     )  # fmt: skip

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
+import scipy  # its stats, loaded at its first use: every server has the lessons
 
 from .. import registry
 from ..problems.prediction import Problem
@@ -96,7 +96,7 @@ def _first_or_largest(case: Case, show: Show) -> Finding:
     used = np.flatnonzero(weights)
     first = int(np.argmax(_first_gradient(at(case.data, 1.0, case.seed))))
     last = int(np.argmax(weights))
-    rank = float(spearmanr(-entered[used], weights[used])[0])
+    rank = float(scipy.stats.spearmanr(-entered[used], weights[used])[0])
     problem = at(case.data, 1.0, case.seed)
     largest = used[np.argsort(-weights[used])[:12]]
     names = {problem.feature_name(int(j)): float(weights[j]) for j in largest}

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import optimize
+import scipy  # its optimize, loaded at its first use: every server has this page
 
 from .plane import Line
 
@@ -70,7 +70,7 @@ class Contours:
             low, high = high, 2.0 * high
             if low >= self._reach:
                 return self._reach
-        return float(optimize.brentq(above, low, high, xtol=TIGHT * self._reach))
+        return float(scipy.optimize.brentq(above, low, high, xtol=TIGHT * self._reach))
 
     def _between(
         self, left: tuple[float, float], right: tuple[float, float], level: float, depth: int
@@ -96,7 +96,7 @@ class Contours:
 
     def _lowest(self, line: Line) -> float:
         (x, y), (u, v) = line
-        found = optimize.minimize_scalar(
+        found = scipy.optimize.minimize_scalar(
             lambda t: self._value(x + t * u, y + t * v), bounds=(-self._reach, self._reach), method="bounded"
         )
         return float(found.x)
@@ -111,7 +111,7 @@ class Contours:
 
             for end in (-self._reach, self._reach):
                 if above(lowest) < 0.0 < above(end):
-                    t = float(optimize.brentq(above, lowest, end, xtol=TIGHT * self._reach))
+                    t = float(scipy.optimize.brentq(above, lowest, end, xtol=TIGHT * self._reach))
                     across, up = x + t * u - self._centre[0], y + t * v - self._centre[1]
                     if math.hypot(across, up) < self._reach:
                         found.append((math.atan2(up, across), math.hypot(across, up)))

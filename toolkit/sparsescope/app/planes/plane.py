@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize
+import scipy  # its optimize, loaded at its first use: every server has this page
 
 from ...kernels.rows import loss_sum
 from ...problems.prediction import Problem
@@ -128,10 +128,10 @@ class Plane:
         """Return where F is smallest on the plane: the minimum over b of the minimum over a, both convex."""
 
         def best(b: float) -> tuple[float, float]:
-            found = optimize.minimize_scalar(lambda a: self.value(a, b), bracket=(-unit, unit), tol=1e-10)
+            found = scipy.optimize.minimize_scalar(lambda a: self.value(a, b), bracket=(-unit, unit), tol=1e-10)
             return float(found.fun), float(found.x)
 
-        b = float(optimize.minimize_scalar(lambda b: best(b)[0], bracket=(-unit, unit), tol=1e-9).x)
+        b = float(scipy.optimize.minimize_scalar(lambda b: best(b)[0], bracket=(-unit, unit), tol=1e-9).x)
         a = best(b)[1]
         snapped = [(x, y) for x in (a, 0.0) for y in (b, 0.0)]  # at a kink the minimum is at zero exactly
         return min(snapped, key=lambda point: self.value(*point) - 1e-12 * ((point[0] == 0.0) + (point[1] == 0.0)))
