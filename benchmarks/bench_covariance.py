@@ -153,9 +153,8 @@ def race_peer(
         for v in LEVELS:
             able = [run for run in runs if run["gap"] <= v]
             first = min(able, key=lambda run: run["seconds"], default=None)
-            found[level(v)] = first and median(
-                [first["seconds"], *(again(first["tol"]) for _ in range(args.repeats - 1))]
-            )
+            spent = [] if first is None else [first["seconds"], *(again(first["tol"]) for _ in range(args.repeats - 1))]
+            found[level(v)] = median(spent) if spent else None
     return {"reached": found, "lowest gap": min((run["gap"] for run in runs), default=None), "runs": runs}
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from bench_class import LOSSES, PENALTIES
+from classroom import MAKING
 from common import OtherLoad, bar, parser, rows_of, show, store
 from problems import dataset
 
@@ -38,7 +39,6 @@ MORE_PENALTIES = ("ridge",)  # beside those of a class
 REAL = ("news20", "mnist10k")  # where the files are, see problems.py
 STEPS = 40
 MS = 1000.0
-MAKING = "making the problem"
 COVARIANCE = ("quic", "lhac-covariance")
 LIMITS = (
     "PART",

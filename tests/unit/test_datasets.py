@@ -330,7 +330,7 @@ def test_digits_are_scikit_learns_wherever_it_keeps_them(found, monkeypatch, tmp
 
     known = load_digits()
     if not found:
-        elsewhere = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+        elsewhere = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
         monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: elsewhere)
     X, y = bundled._digits()
     assert np.array_equal(X, known.data) and np.array_equal(y, known.target) and y.dtype.kind == "i"

@@ -27,9 +27,9 @@ def _digits() -> tuple[np.ndarray, np.ndarray]:
 
     The explorer and the first lines of the docs begin with these, and to import scikit-learn takes long.
     """
-    found = importlib.util.find_spec("sklearn")
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
-        table = Path(folder) / "datasets" / "data" / "digits.csv.gz"
+    package = importlib.util.find_spec("sklearn")
+    if package is not None and package.origin is not None:
+        table = Path(package.origin).parent / "datasets" / "data" / "digits.csv.gz"
         if table.is_file():
             values = np.loadtxt(table, delimiter=",")
             return values[:, :-1], values[:, -1].astype(np.int64)
