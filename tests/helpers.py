@@ -47,6 +47,11 @@ def cases(registry: Registry, names: list[str] | None = None) -> list[Any]:
     return found
 
 
+def usual(part: Any) -> bool:
+    """Whether the numbers that a part is made with are the usual ones; what is chosen may be anything."""
+    return all(getattr(part, f.name) == f.default for f in part.fields if f.kind not in ("bool", "choice"))
+
+
 def solvers_for(kind: str) -> list[str]:
     """The solvers of a kind of problems (``Problem.kind``), in the order of the registry."""
     return [name for name in solvers if kind in solvers[name].kinds]
@@ -283,14 +288,16 @@ def random_point(problem: Any, seed: int = 0, scale: float = 0.5) -> tuple[np.nd
     return W, (scale * rng.standard_normal(problem.m) if problem.intercept else None)
 
 
-def solve_or_skip(problem: Problem, name: str, tol: float = 1e-8) -> Result:
-    """The solution by a solver of this name; a test of one that does not take the problem is skipped."""
+def solve_or_skip(problem: Problem, name: str, tol: float = 1e-8, within: float = 1.0) -> Result:
+    """The solution by a solver of this name, within a share of the iterations that it is granted; a test of one that
+    does not take the problem is skipped."""
     solver = solvers.create(name)
     reason = solver.solves(problem)
     if reason is not None:
         assert len(reason) > 20, "a refusal needs a reason in words"
         pytest.skip(reason)
-    return solve(problem, solver, tol=tol, max_iter=solver.contract_iterations, record=False, certify_every=10)
+    limit = int(within * solver.contract_iterations)
+    return solve(problem, solver, tol=tol, max_iter=limit, record=False, certify_every=10)
 
 
 def run_interpreted(file: str, marks: str) -> None:
@@ -311,3 +318,17 @@ def page_of_the_recipe() -> tuple[str, dict[str, str]]:
     for place in places.values():
         assert place.format("<name>") in text, f"the recipe does not say where its file goes: {place}"
     return name, {place.format(name): blocks[language] for language, place in places.items()}
+
+
+def import_nbformat() -> Any:
+    """Return nbformat, imported without the grammars of addresses: jsonschema compiles them for seconds, and no
+    notebook is checked by them."""
+    known = "rfc3987_syntax" in sys.modules
+    if not known:
+        sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # an import of it fails, as where it is not
+    try:
+        import nbformat
+    finally:
+        if not known:
+            del sys.modules["rfc3987_syntax"]
+    return nbformat

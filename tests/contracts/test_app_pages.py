@@ -161,7 +161,10 @@ def test_controls_are_not_sent_again_while_a_value_is_dragged(page: Page) -> Non
 @pytest.mark.parametrize("name", [name for name in NAMES if issubclass(app_pages[name], _working.WorkingPage)])
 def test_what_was_measured_is_told_before_the_end(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The work ends while the page puts its messages together, just before it says whether it still goes on."""
-    given = {"budget": "0.2", "seconds": "0.2", "n_lams": "5", "folds": "0", "resamples": "2", "tol": "0.01"}
+    given = {
+        "dataset": "iris", "budget": "0.1", "seconds": "0.1", "n_lams": "5", "folds": "0", "resamples": "2",
+        "tol": "0.01",
+    }  # fmt: skip
     known = {f.name for f in app_pages[name].fields}
     page = app_pages[name](None, {key: value for key, value in given.items() if key in known})
     original = _working.WorkingPage.told_status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 import sparsescope as ss
+from helpers import import_nbformat
 from sparsescope.lessons import AnswerError, Case, Lesson, Prediction
 from sparsescope.lessons.base import no_show
 from sparsescope.lessons.kinds import Order, Slider
@@ -26,6 +28,7 @@ PREDICTIONS = [(lesson, k) for lesson in ALL for k in range(1, len(lesson.predic
 TAKING = [(lesson, k) for lesson, k in PREDICTIONS if lesson.predictions[k - 1].takes_data]
 EXERCISES = [(lesson, letter) for lesson in ALL for letter in lesson.exercises]
 DRAWN = {"lines", "bars", "maps", "table"}
+SCENES = [(lesson, name) for lesson in ALL for name in lesson.scenes]
 STUDENTS = (0, 1, 12)
 
 
@@ -36,6 +39,30 @@ def named(value: Any) -> str:
 each_lesson = pytest.mark.parametrize("lesson", ALL, ids=named)
 each_prediction = pytest.mark.parametrize(("lesson", "k"), PREDICTIONS, ids=named)
 each_exercise = pytest.mark.parametrize(("lesson", "letter"), EXERCISES, ids=named)
+
+
+def one_of_a_kind(found: Iterable[tuple[Lesson, Any]], kind: Callable[[Lesson, Any], Any]) -> list[Any]:
+    """Parameters of tests whose runs take seconds: the first of each kind in each lesson every time, others if slow."""
+    met: set[Any] = set()
+    chosen = []
+    for lesson, which in found:
+        now = lesson.number, kind(lesson, which)
+        chosen.append(pytest.param(lesson, which, marks=pytest.mark.slow if now in met else ()))
+        met.add(now)
+    return chosen
+
+
+def kind_of_answer(lesson: Lesson, k: int) -> type:
+    return type(lesson.predictions[k - 1].kind)
+
+
+def form_of_answer(lesson: Lesson, letter: str) -> tuple[str, ...]:
+    return tuple(given.kind for given in lesson.exercises[letter].inputs)
+
+
+def place_of_scene(lesson: Lesson, name: str) -> str:
+    scene = lesson.scenes[name]
+    return "before" if scene is lesson.before else "break" if scene in lesson.breaks else "opening"
 
 
 def judged(p: Prediction, case: Case) -> None:
@@ -115,6 +142,13 @@ def test_the_pages_of_a_lesson_have_all_of_it_once_and_in_its_order(lesson: Less
     assert all(page.predictions and page.breaks and page.exercises for page in lesson.pages)
 
 
+def test_each_lesson_has_its_runs_in_the_tests_of_every_time() -> None:
+    for found, kind in ((PREDICTIONS, kind_of_answer), (EXERCISES, form_of_answer), (SCENES, place_of_scene)):
+        chosen = one_of_a_kind(found, kind)
+        assert [param.values for param in chosen] == found
+        assert {param.values[0].number for param in chosen if not param.marks} == {lesson.number for lesson in ALL}
+
+
 def test_numbers_names_and_files_of_lessons_are_their_own() -> None:
     assert ALL, "there are lessons"
     for key in ("number", "slug", "notebook"):
@@ -122,7 +156,7 @@ def test_numbers_names_and_files_of_lessons_are_their_own() -> None:
     assert [lesson.number for lesson in ALL] == sorted(lesson.number for lesson in ALL)
 
 
-@each_prediction
+@pytest.mark.parametrize(("lesson", "k"), one_of_a_kind(PREDICTIONS, kind_of_answer), ids=named)
 def test_the_verdict_holds_on_the_student_s_own_run(lesson: Lesson, k: int) -> None:
     p = lesson.predictions[k - 1]
     judged(p, p.home)
@@ -173,7 +207,7 @@ def test_answers_that_do_not_fit_are_refused_in_a_sentence(lesson: Lesson, k: in
     assert kind.clean(kind.guess()) is not None and kind.how() and json.dumps(kind.message(), allow_nan=False)
 
 
-@each_exercise
+@pytest.mark.parametrize(("lesson", "letter"), one_of_a_kind(EXERCISES, form_of_answer), ids=named)
 def test_a_checker_accepts_a_right_answer_and_refuses_a_wrong_one(lesson: Lesson, letter: str) -> None:
     exercise, student = lesson.exercises[letter], STUDENTS[0]
     right, wrong = (exercise.check(make(student), student) for make in (exercise.right, exercise.wrong))
@@ -206,14 +240,13 @@ def test_no_number_said_of_a_wrong_answer_is_a_right_one(lesson: Lesson, letter:
         assert not exercise.check(float(number), 0).passed, f"{number} is the answer"
 
 
-@each_lesson
-def test_every_scene_shows_pictures_and_numbers_of_its_run(lesson: Lesson) -> None:
-    for scene in lesson.scenes.values():
-        shown: list[Any] = []
-        picture, said = scene.run(shown.append)
-        assert picture["draw"] in DRAWN and as_text(picture) and any(c.isdigit() for c in said)
-        assert shown and {frame["draw"] for frame in shown} <= DRAWN
-        json.dumps([*shown, picture], allow_nan=False)
+@pytest.mark.parametrize(("lesson", "name"), one_of_a_kind(SCENES, place_of_scene), ids=named)
+def test_every_scene_shows_pictures_and_numbers_of_its_run(lesson: Lesson, name: str) -> None:
+    shown: list[Any] = []
+    picture, said = lesson.scenes[name].run(shown.append)
+    assert picture["draw"] in DRAWN and as_text(picture) and any(c.isdigit() for c in said)
+    assert shown and {frame["draw"] for frame in shown} <= DRAWN
+    json.dumps([*shown, picture], allow_nan=False)
 
 
 @each_lesson
@@ -232,6 +265,7 @@ def test_nothing_is_used_that_was_not_introduced(lesson: Lesson) -> None:
 
 @each_lesson
 def test_the_notebook_is_up_to_date(lesson: Lesson) -> None:
+    import_nbformat()
     path = ROOT / "notebooks" / lesson.notebook
     assert path.is_file() and path.read_text(encoding="utf-8") == text_of(lesson), "make notebooks"
 

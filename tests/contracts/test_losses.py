@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import LOSSES, SMOOTH_LOSSES, gradient_rows, interpreted, loss_rows
+from helpers import LOSSES, SMOOTH_LOSSES, gradient_rows, interpreted, loss_rows, usual
 from sparsescope.checking import losses as checking
 from sparsescope.checking.losses import grad, hessian, star
 from sparsescope.checking.points import samples, scores_of_interest, single, target
@@ -31,11 +31,15 @@ def with_targets(found: list[Any]) -> list[Any]:
 
 
 def with_sizes(found: list[Any]) -> list[Any]:
-    """The same with several numbers of scores m: a loss with one score has m = 1, for two classes."""
+    """The same with several numbers of scores m: a loss with one score has m = 1, for two classes.
+
+    The functions with other parameters than the usual ones are the same: one number m is enough for the fast tests.
+    """
     return [
-        pytest.param(*p.values, m, id=f"{p.id}-{m}")
+        pytest.param(*p.values, m, id=f"{p.id}-{m}", marks=() if fast else pytest.mark.slow)
         for p in with_targets(found)
         for m in ((1,) if p.values[0].one_score else CLASSES)
+        for fast in (usual(p.values[0]) or m in (1, CLASSES[1]),)
     ]
 
 

@@ -44,7 +44,7 @@ def optimum(loss: Any, penalty: Any, intercept: bool, share: float = 0.1) -> tup
     X, y = iris()
     problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, intercept=intercept)
     problem = problem.with_lam(share * problem.lam_reference)
-    found = ss.solve(problem, "bcd-ls", tol=1e-10, max_iter=20_000, record=False, certify_every=20)
+    found = ss.solve(problem, "auto", tol=1e-10, max_iter=1000, record=False)
     assert found.converged, found
     return problem, found
 

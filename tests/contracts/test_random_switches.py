@@ -80,7 +80,7 @@ class Sequence:
             # a loss with one score has other weights: problems with different numbers of scores are no siblings
             keep = what != "loss" or losses[loss].one_score != like.loss.one_score
             problem = like.with_(loss=None if keep else loss, penalty=penalty if what == "penalty" else None)
-        return problem.with_lam(self.pick(SHARES) * problem.lam_reference)
+        return problem.with_lam(self.pick(SHARES) * reference_of(problem, self.kind, sp.issparse(self.X)))
 
     def solver_for(self, problem: ss.Problem) -> str:
         names = [name for name in PREDICTING if not self.few or name in FEW_SOLVERS]
@@ -146,7 +146,16 @@ class Sequence:
         assert lower <= event.objective + small, (log, lower, event.objective)
 
 
+_references: dict[Any, float] = {}
 _bounds: dict[Any, tuple[float, float]] = {}
+
+
+def reference_of(problem: ss.Problem, *of_data: Any) -> float:
+    """λ_reference, which takes a second of linear programs for label sets and a loss with kinks: once for all seeds."""
+    key = (*of_data, problem.intercept, problem.loss, problem.penalty)
+    if key not in _references:
+        _references[key] = problem.lam_reference
+    return _references[key]
 
 
 def bounds_of(problem: ss.Problem, *of_data: Any) -> tuple[float, float]:

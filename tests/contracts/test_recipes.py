@@ -56,8 +56,11 @@ def run(copy: Path, *command: str, interpreted: bool) -> str:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the sources, tests and pages, and of the measurements that tables of the pages quote."""
-    ignore = shutil.ignore_patterns("__pycache__", "node_modules", ".*_cache", "ui", "*.ipynb")
+    """A copy of the sources, tests and pages, and of the measurements that tables of the pages quote.
+
+    What Python and pytest have compiled of the sources and tests comes along.
+    """
+    ignore = shutil.ignore_patterns("node_modules", ".*_cache", "ui", "*.ipynb")
     for folder in ("toolkit", "tests", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
     shutil.copytree(ROOT / "benchmarks" / "results", tmp_path / "benchmarks" / "results")
@@ -72,48 +75,79 @@ def put(recipe: str, copy: Path) -> str:
     return name
 
 
-def follow(copy: Path, *recipes: str) -> None:
-    """Hold the contracts of the parts of some pages, each put into the copy as one file."""
+SHOWS = """import sparsescope as ss
+
+def test_it_is_shown_with_a_setting():
+    assert ss.show({name!r}, frequency=3.0).settings["frequency"] == 3.0
+"""
+
+
+def put_page(copy: Path) -> str:
+    """Put the two files of a page into the copy, and a test that shows it; returns its name."""
+    name, files = page_of_the_recipe()
+    for place, code in files.items():
+        (copy / place).write_text(code, encoding="utf-8")
+    (copy / "tests" / "contracts" / f"test_of_a_recipe_{name}.py").write_text(SHOWS.format(name=name), encoding="utf-8")
+    return name
+
+
+OTHERS = ("tables_of_parts", "every_part_says", "attributes_of_their_package")
+ALL_FILES = ("follow_the_table", "in_a_circle")  # they go through all files of the package, which takes seconds
+FILES = ("contracts/test_docs.py", "unit/test_registry.py", "test_imports.py")
+PAGE_FILES = ("contracts/test_app_pages.py", "unit/test_widget_pages.py")
+# One process: what it imports takes longer than the tables. The tests read the pages with the tables.
+TABLES_AND_TESTS = """
+import runpy, sys
+runpy.run_path("docs/tables.py", run_name="__main__")
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def follow(copy: Path, *recipes: str, with_page: bool = False, all_files: bool = True) -> None:
+    """Hold the contracts of the parts of some pages, each put into the copy as one file, and of a page of the app."""
     names = [put(recipe, copy) for recipe in recipes]
-    run(copy, "docs/tables.py", interpreted=True)
+    tests = [file for recipe in recipes for file in sorted((copy / "tests").glob(f"{CONTRACTS[recipe][0]}*.py"))]
+    tests += [copy / "tests" / name for name in FILES]
+    wanted = [*names, *OTHERS, *(ALL_FILES if all_files else ["(follow_the_table and of_a_recipe)"])]
+    if with_page:
+        page = put_page(copy)
+        tests += [copy / "tests" / name for name in (*PAGE_FILES, f"contracts/test_of_a_recipe_{page}.py")]
+        wanted += [f"(({page} or its_two_files or shown_with_a_setting) and not panel_serve)"]
+    # -rA names every test that passed: each part has to be among them
+    command = ("-q", "-rA", "-p", "no:cacheprovider", "-m", "not slow and not ui", *map(str, tests), "-k")
+    done = run(copy, "-c", TABLES_AND_TESTS, *command, " or ".join(wanted),
+               interpreted=all(CONTRACTS[recipe][1] for recipe in recipes))  # fmt: skip
     table = (copy / "docs" / "parts.md").read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in table for name in names)
-    files = [file for recipe in recipes for file in sorted((copy / "tests").glob(f"{CONTRACTS[recipe][0]}*.py"))]
-    files += [copy / "tests" / name for name in ("contracts/test_docs.py", "unit/test_registry.py", "test_imports.py")]
-    others = ("tables_of_parts", "every_part_says", "attributes_of_their_package", "follow_the_table", "in_a_circle")
-    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not ui", *map(str, files), "-k")
-    # -rA names every test that passed: each part has to be among them
-    done = run(
-        copy, *command, " or ".join((*names, *others)), "-rA", interpreted=all(CONTRACTS[name][1] for name in recipes)
-    )
-    assert int(re.findall(r"(\d+) passed", done)[-1]) >= 300, done[-3000:]
+    assert int(re.findall(r"(\d+) passed", done)[-1]) >= (300 if all_files else 200), done[-3000:]
+
+    def passed(file: str, name: str) -> int:
+        return len(re.findall(rf"^PASSED \S*{re.escape(file)}\w*\.py::.*{name}", done, re.MULTILINE))
+
     for name, recipe in zip(names, recipes, strict=True):
-        file = re.escape(CONTRACTS[recipe][0])
-        assert len(re.findall(rf"^PASSED \S*{file}\w*\.py::.*{re.escape(name)}", done, re.MULTILINE)) >= 5, (
-            name,
-            done[-3000:],
-        )
+        assert passed(CONTRACTS[recipe][0], re.escape(name)) >= 5, (name, done[-3000:])
+        assert passed("test_imports", rf"follow_the_table\[.*of_a_recipe_{recipe}\.py\]") == 1
+    if with_page:
+        assert passed("contracts/test_app_pages", page) >= 8 and passed("contracts/test_app_pages", "its_two_files")
+        assert passed("unit/test_widget_pages", page) and passed("contracts/test_of_a_recipe", "shown_with_a_setting")
+        assert passed("test_imports", rf"follow_the_table\[app.{page}\.py\]") == 1
 
 
-def test_a_loss_a_penalty_and_a_view_are_one_file_each(copy: Path) -> None:
-    follow(copy, *(recipe for recipe, (_, interpreted) in CONTRACTS.items() if interpreted))
+INTERPRETED = [recipe for recipe, (_, interpreted) in CONTRACTS.items() if interpreted]
+
+
+def test_a_loss_a_penalty_and_a_view_are_one_file_each_and_a_page_is_two(copy: Path) -> None:
+    """They share a copy and a process: to make them takes longer than most of the tests."""
+    follow(copy, *INTERPRETED, with_page=True, all_files=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_page", [False, True])
+def test_all_files_of_the_package_follow_their_table_with_a_new_part(copy: Path, with_page: bool) -> None:
+    follow(copy, *INTERPRETED, with_page=with_page)
 
 
 @pytest.mark.slow  # the whole contract of a solver, compiled, takes minutes
 def test_a_solver_is_one_file(copy: Path) -> None:
     follow(copy, "solver")
-
-
-def test_a_page_is_two_files(copy: Path) -> None:
-    name, files = page_of_the_recipe()
-    for place, code in files.items():
-        (copy / place).write_text(code, encoding="utf-8")
-    tests = ("tests/contracts/test_app_pages.py", "tests/unit/test_widget_pages.py", "tests/test_imports.py")
-    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not ui", *tests, "-k")
-    wanted = f"(({name} or its_two_files) and not panel_serve) or follow_the_table and {name}"
-    done = run(copy, *command, wanted, interpreted=True)
-    assert int(re.findall(r"(\d+) passed", done)[-1]) >= 11, done
-    found = run(
-        copy, "-c", f"import sparsescope as ss; print(ss.show({name!r}, frequency=3.0).settings)", interpreted=True
-    )
-    assert "'frequency': 3.0" in found

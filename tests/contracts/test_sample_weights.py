@@ -8,6 +8,7 @@ what is met most; the slow ones have everything.
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -91,17 +92,36 @@ def quick(name: str, loss: str, penalty: str) -> bool:
     return name in COMPILED and (bool(solvers[name].losses) or (loss == first[1] and penalty in ("l1/l2", "ridge")))
 
 
-every_combination = pytest.mark.parametrize(
-    ("name", "loss", "penalty"),
+def solved() -> list[Any]:
+    """pytest parameters: solver, loss, penalty, intercept and λ.
+
+    Interpreted, each solver has one fast case of its own, with an intercept if it takes one, and a λ at which it needs
+    a third of the iterations.
+    """
+    found = []
+    for name in WEIGHING:
+        for case, intercept in product(combinations(name), (False, True)):
+            label = "-".join([*case, "intercept" if intercept else "plain"])
+            fast = quick(*case)
+            slow = disabled() or not fast
+            found.append(pytest.param(*case, intercept, 0.1, id=label, marks=pytest.mark.slow if slow else ()))
+            if disabled() and fast and intercept == solvers[name].takes_intercept:
+                found.append(pytest.param(*case, intercept, 0.5, id=f"{label}-quick"))
+    return found
+
+
+# What a weighted loss does is the same code compiled and interpreted, but for the functions that it calls: the first
+# loss stands for all where these have to be compiled.
+every_loss = pytest.mark.parametrize(
+    "loss",
     [
-        pytest.param(*case, id="-".join(case), marks=() if quick(*case) else pytest.mark.slow)
-        for name in WEIGHING
-        for case in combinations(name)
+        pytest.param(*case.values, id=case.id, marks=pytest.mark.slow if k and not disabled() else ())
+        for k, case in enumerate(LOSSES)
     ],
 )
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@every_loss
 def test_a_weighted_loss_is_the_multiple_of_the_loss(loss: Any) -> None:
     m = 1 if loss.one_score else 4
     own = np.random.default_rng(2)
@@ -146,10 +166,18 @@ def test_a_weighted_loss_is_the_multiple_of_the_loss(loss: Any) -> None:
             assert weighted.scaled_conjugate(z, w * u, i, 1.0, np.zeros((3, m))) >= w * (z @ u - value) - 1e-12
 
 
-@pytest.mark.parametrize("intercept", [False, True])
+# Interpreted, all penalties without an intercept, and one of them with one: it is a matter of the loss.
+@pytest.mark.parametrize(
+    ("intercept", "chosen"),
+    [
+        pytest.param(False, list(penalties) if disabled() else ["l1/l2"], id="plain"),
+        pytest.param(True, ["l1/l2"], id="intercept"),
+        *([pytest.param(True, list(penalties), id="every", marks=pytest.mark.slow)] if disabled() else []),
+    ],
+)
 @every_kind
-def test_certificates_are_those_of_repeated_samples(loss: str, kind: str, intercept: bool) -> None:
-    for penalty in penalties if disabled() else ["l1/l2"]:
+def test_certificates_are_those_of_repeated_samples(loss: str, kind: str, intercept: bool, chosen: list[str]) -> None:
+    for penalty in chosen:
         weighted, repeated = pair(loss, kind, penalty, intercept)
         W, b = point(weighted)
         here, there = weighted.certificate(W, b), repeated.certificate(W, b)
@@ -175,18 +203,19 @@ def test_constants_are_those_of_repeated_samples(loss: str, kind: str, form: Any
     np.testing.assert_allclose(weighted.second_moment(), repeated.second_moment(), atol=1e-12)
 
 
-@pytest.mark.parametrize("intercept", [False, True])
-@every_combination
-def test_solvers_reach_the_optimum_of_repeated_samples(name: str, loss: str, penalty: str, intercept: bool) -> None:
+@pytest.mark.parametrize(("name", "loss", "penalty", "intercept", "lam"), solved())
+def test_solvers_reach_the_optimum_of_repeated_samples(
+    name: str, loss: str, penalty: str, intercept: bool, lam: float
+) -> None:
     if disabled() and solvers[name].sparse:
         pytest.skip("its kernels do not run interpreted: unsigned indices")
     solver: Any = solvers.create(name)
-    weighted, repeated = pair(loss, "classes", penalty, intercept)
+    weighted, repeated = pair(loss, "classes", penalty, intercept, lam)
     reason = solver.solves(weighted)
     if reason is not None:
         pytest.skip(reason)
     reference = "pd-sparse" if solver.sparse else "bcd-ls" if losses[loss].smooth else "fbpd"
-    sure = reference_value(loss, penalty, intercept, reference)
+    sure = reference_value(loss, penalty, intercept, lam, reference)
     if not solver.converges:  # steps like 1/√t: near, and never certified
         state = solver.init(weighted)
         for _ in range(400):
@@ -200,7 +229,7 @@ def test_solvers_reach_the_optimum_of_repeated_samples(name: str, loss: str, pen
 
 
 @pytest.mark.skipif(not disabled(), reason="the interpreted run has it")
-@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("intercept", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("loss", [name for name, kind in KINDS if kind == "sets"])
 def test_label_sets_reach_the_optimum_of_repeated_samples(loss: str, intercept: bool) -> None:
     weighted, repeated = pair(loss, "sets", "l1/l2", intercept, 0.05)
@@ -210,11 +239,10 @@ def test_label_sets_reach_the_optimum_of_repeated_samples(loss: str, intercept: 
 
 
 @cache
-def reference_value(loss: str, penalty: str, intercept: bool, solver: str) -> float:
+def reference_value(loss: str, penalty: str, intercept: bool, lam: float, solver: str) -> float:
     """The optimum of the problem with repeated samples, certified to 1e-6."""
-    found = ss.solve(
-        pair(loss, "classes", penalty, intercept)[1], solver, tol=1e-6, max_iter=20_000, record=False, certify_every=10
-    )
+    repeated = pair(loss, "classes", penalty, intercept, lam)[1]
+    found = ss.solve(repeated, solver, tol=1e-6, max_iter=20_000, record=False, certify_every=10)
     assert found.converged, found
     return float(found.objective)
 

@@ -15,6 +15,7 @@ from solving import (
     SPARSE,
     STOCHASTIC,
     best,
+    both_data,
     exact_solver,
     problem_for,
     problem_on,
@@ -29,13 +30,16 @@ from sparsescope.runs.stopping import Gap, Iterations
 # ------------------------------------------------------------------------------------------------------- live changes
 
 
+@both_data
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: "-".join(c))
 @exact_solver
-def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(name: str, change: dict[str, Any]) -> None:
+def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(
+    name: str, change: dict[str, Any], data: str, share: float, within: float
+) -> None:
     kept = solvers[name].only_penalties
     if kept and change.get("penalty", kept[0]) not in kept:
         pytest.skip(f"{name} is for these penalties only: {', '.join(kept)}")
-    problem = problem_for(name, "iris", "multiclass-squared-hinge", "l1/l2", intercept=True)
+    problem = problem_for(name, data, "multiclass-squared-hinge", "l1/l2", share=share, intercept=True)
     scaled = {**change, **({"lam": change["lam"] * problem.lam} if "lam" in change else {})}
     other = problem.with_(**scaled)
     if (reason := solvers.create(name).solves(other)) is not None:
@@ -48,7 +52,7 @@ def test_a_change_of_the_problem_keeps_the_weights_and_finds_the_new_optimum(nam
     assert run.problem is other and run.observe().objective == pytest.approx(
         other.objective(W, run.state.intercept()), rel=1e-12
     )
-    run.stop = Gap(1e-8) | Iterations(solvers[name].contract_iterations)
+    run.stop = Gap(1e-8) | Iterations(int(within * solvers[name].contract_iterations))
     last = list(run)[-1]
     assert "certified" in last.message
     assert last.objective == pytest.approx(best(other).objective, rel=1e-7)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
 import numpy as np
 import pytest
 from solving import (
+    few_pairs,
     problem_on,
     two_pairs,
 )
@@ -12,7 +17,6 @@ from solving import (
 import sparsescope as ss
 from helpers import (
     COVER,
-    FEW_PAIRS,
     ONE_SCORE,
     ROW_PENALTIES,
     SMOOTH,
@@ -97,11 +101,18 @@ def test_line_searches_report_their_trials_and_constant_steps_none() -> None:
     assert all(np.isnan(e.trials) for e in ss.Run(problem, "bcd-cst", stop=Iterations(5)))
 
 
-# The functions of a sweep are compiled once more here, as the interpreted loop calls them: seconds for each pair.
-@pytest.mark.parametrize(
-    ("loss", "penalty"),
-    [pytest.param(*case.values, id=case.id, marks=pytest.mark.slow if k else ()) for k, case in enumerate(FEW_PAIRS)],
-)
+def plain(compiled: Any) -> Callable[..., Any]:
+    """The plain Python function of a kernel, with the helpers that it calls in plain Python too.
+
+    Compiled helpers would be compiled once more, as plain Python calls them: seconds for each pair.
+    """
+    function: Any = interpreted(compiled)
+    used = {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
+    helpers = {name: plain(value) for name, value in used.items() if interpreted(value) is not value}
+    return FunctionType(function.__code__, {**function.__globals__, **helpers}, function.__name__)
+
+
+@few_pairs
 def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str) -> None:
     X, y = iris()
     problem = ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, lam=0.05)
@@ -112,7 +123,7 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
         (sweep_constant_step, (problem.block_constants(),)),
     ):
         ends = []
-        for run in (sweep, interpreted(sweep)):
+        for run in (sweep, plain(sweep)):
             state = ss.solvers.BCD().init(problem, W)
             kept = make_kept(problem.n, problem.m, problem.dtype)
             keep(state.Z, problem.y, problem.loss, kept)
@@ -130,8 +141,8 @@ def test_compiled_sweeps_do_what_the_interpreted_ones_do(loss: str, penalty: str
                 kept,
             )
             ends.append((state.coef, state.Z, *kept, np.array(done)))
-        for compiled, plain in zip(*ends, strict=True):
-            np.testing.assert_allclose(compiled, plain, rtol=1e-10, atol=1e-12)
+        for found, expected in zip(*ends, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(ends[0][1], X @ ends[0][0], atol=1e-12)
 
 

@@ -57,11 +57,29 @@ def recorded(kind: str) -> Recording:
     return TRACES[kind]()
 
 
+VALUES = ("without a gap", "without test data", "without accuracies")  # traces with columns that hold none
+FEATURES = ("many features", "image data")  # traces of features that are drawn in other ways
+
+
+def drawings() -> list[Any]:
+    """Every view with every trace; slow is what takes the same way through a view as another trace that is not.
+
+    A view of other kinds of problems has nothing to draw in any of their traces. Lines are those of columns of the
+    trace, pictures those of features. What is left at the end is met in two traces, one thing in each.
+    """
+    made = []
+    for name in VIEWS:
+        same = FEATURES if registry.views.create(name).spec(make_problem())["kind"] == "lines" else VALUES
+        for kind, theme in [*((kind, "light") for kind in TRACES), ("long", "dark"), ("empty", "dark")]:
+            foreign = ("sequence" if kind == "a sequence of models" else "prediction") not in registry.views[name].kinds
+            slow = kind in same or (foreign and kind not in ("long", "empty"))
+            slow |= kind == "a working set, many features" or (kind, theme) == ("empty", "dark")
+            made.append(pytest.param(name, kind, theme, marks=pytest.mark.slow if slow else ()))
+    return made
+
+
 # ------------------------------------------------------------------------------------------------------- every view
-@pytest.mark.parametrize(
-    ("kind", "theme"), [*((kind, "light") for kind in TRACES), ("long", "dark"), ("empty", "dark")]
-)
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize(("name", "kind", "theme"), drawings())
 def test_every_view_draws_every_trace(name: str, kind: str, theme: str) -> None:
     recording = recorded(kind)
     for problem in (recording.problem, None):

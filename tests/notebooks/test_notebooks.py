@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from helpers import import_nbformat
 from sparsescope import registry
 
 # nbformat and nbclient take seconds to import; the processes that run no notebook go without.
@@ -32,8 +34,7 @@ def slow(path: Path) -> bool:
 
 def read(path: Path) -> nbformat.NotebookNode:
     """The notebook, checked against the format."""
-    import nbformat
-
+    nbformat = import_nbformat()
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     return notebook
@@ -45,25 +46,55 @@ def test_there_are_notebooks() -> None:
 
 FIRST = ("00", "01")  # of the lessons one is executed every time, the others with the slow tests
 late = [path for path in NOTEBOOKS if slow(path) or (path.stem in LESSONS and not path.stem.startswith(FIRST))]
-executed = [pytest.param(path, id=path.stem, marks=pytest.mark.slow if path in late else ()) for path in NOTEBOOKS]
+executed = [path for path in NOTEBOOKS if path not in late]
 
 
-@pytest.mark.parametrize("path", executed)
-def test_it_runs_top_to_bottom(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def run(path: Path, monkeypatch: pytest.MonkeyPatch, kernel: Any = None) -> None:
+    """Execute a notebook top to bottom, in a kernel that starts for it or in the given one with its names deleted."""
+    notebook = read(path)
     import nbclient
 
     monkeypatch.setenv("PLOTLY_RENDERER", "plotly_mimetype")  # the figures as data: no browser, nothing from outside
-    notebook = read(path)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    client = nbclient.NotebookClient(notebook, timeout=MOST_SECONDS, kernel_name="python3",
+    if kernel is not None:
+        notebook.cells.insert(0, import_nbformat().v4.new_code_cell("%reset -f"))
+    client = nbclient.NotebookClient(notebook, timeout=MOST_SECONDS, kernel_name="python3", km=kernel,
                                      resources={"metadata": {"path": str(path.parent)}})  # fmt: skip
-    client.execute()
+    try:
+        client.execute()
+    finally:
+        if kernel is not None and client.kc is not None:
+            client.kc.stop_channels()  # which the client leaves open with a kernel that is not its own
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             said = output.get("text", "") if output.get("name") == "stderr" else ""
             assert "Warning" not in said, f"a cell warns:\n{said}"
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Any]:
+    """One kernel for several notebooks: what they import takes longer than most of them."""
+    import_nbformat()
+    from jupyter_client import AsyncKernelManager
+    from nbclient.util import run_sync
+
+    manager = AsyncKernelManager(kernel_name="python3")
+    yield manager
+    if manager.has_kernel:
+        run_sync(manager.shutdown_kernel)(now=True)
+
+
+@pytest.mark.parametrize("path", executed, ids=lambda path: path.stem)
+def test_it_runs_after_others(path: Path, monkeypatch: pytest.MonkeyPatch, kernel: Any) -> None:
+    run(path, monkeypatch, kernel)
+
+
+@pytest.mark.slow
+@every_notebook
+def test_it_runs_top_to_bottom(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(path, monkeypatch)
 
 
 @every_notebook

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import json
 import os
 import shutil
@@ -122,7 +123,9 @@ def test_the_stopwatch_gives_up(tool: Any, rivals: dict[str, float], cpu: float,
     assert not ended or seen.ended.startswith(ended)
 
 
-def test_own_worker_reaches_the_levels(tool: Any, tmp_path: Path) -> None:
+def test_own_worker_reaches_the_levels(
+    tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 10)), np.arange(60) % 3
     problem = ss.Problem(X, y)
@@ -142,7 +145,9 @@ def test_own_worker_reaches_the_levels(tool: Any, tmp_path: Path) -> None:
     found = race.run(race.own("bcd-ls"), task)
     assert sorted(race.times(found)) == [1e-6, 1e-2]
     assert 0 <= found["lowest"] <= 1e-6
-    assert race.run(race.own("bcd-ls"), {**task, "levels": [], "gap": 1e-8})["gap"] <= 1e-8
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({**task, "levels": [], "gap": 1e-8})))
+    tool("own_worker").main()  # the same program in this process, which starts no other
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["gap"] <= 1e-8
     assert race.run(race.own("no-such"), {**task, "setting": {"solver": "no-such"}})["ended"].startswith("failed: ")
 
 

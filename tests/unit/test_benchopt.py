@@ -75,7 +75,7 @@ def test_our_solver_reaches_the_certified_optimum(load: Any, solver: str) -> Non
     assert runs.skip(**given) == (False, None)
     runs.set_objective(**given)
     runs.warm_up()
-    asked = iter(range(3000))
+    asked = iter(range(300))
     runs.run(lambda: next(asked, None) is not None)
     best = ss.solve(ss.Problem(data.X, data.y, loss="logistic", penalty="l1", lam=objective.lam), tol=1e-9).objective
     assert objective.evaluate_result(**runs.get_result())["value"] <= best * (1 + 1e-6)

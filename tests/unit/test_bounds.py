@@ -102,7 +102,7 @@ def test_a_tiny_lambda_ends_relative_to_the_objective_of_zero_weights(loss: str,
         (digits, "logistic", "working-set"),
         (iris, "crammer-singer", "fbpd"),
         (text, "multiclass-squared-hinge", "sparsa"),
-        (digits, "crammer-singer", "fbpd"),
+        pytest.param(digits, "crammer-singer", "fbpd", marks=pytest.mark.slow),  # as iris, with more of everything
         (text, "crammer-singer", "fbpd"),
     ],
 )

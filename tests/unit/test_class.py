@@ -304,7 +304,7 @@ def test_the_first_choices_are_one_step_from_the_default_page() -> None:
 
 
 def test_kernels_are_compiled_ahead_in_processes_and_impossible_ones_are_counted() -> None:
-    start = {**warming.first_choices("iris")[0], "solver": "ista"}
+    start = {**warming.first_choices("digits")[0], "solver": "ista"}  # read without scikit-learn
     said: list[str] = []
     count = warming.warm([start, {**start, "loss": "crammer-singer"}], 1, said.append)
     assert count["compiled"] + count["known"] == 1 and (count["impossible"], count["failed"]) == (1, 0)
@@ -380,7 +380,7 @@ def test_the_app_of_panel_serve_has_the_gate_too(page_client: Any) -> None:
                     with pytest.raises(RuntimeError, match="does not go by the name"):
                         await page_client(port, path="explorer", host=host).open()
                 for host in ("", f"localhost:{port}", "a.example"):
-                    page = await page_client(port, {"dataset": "iris"}, path="explorer", host=host).open()
+                    page = await page_client(port, {"dataset": "digits"}, path="explorer", host=host).open()
                     await page.until(lambda page=page: page.frame.get("mode") == "paused", LONG)
                     await page.close()
 

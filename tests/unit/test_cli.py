@@ -108,32 +108,33 @@ def test_solve_says_by_its_exit_code_when_it_is_not_certified() -> None:
     assert run("solve", "digits", "--tol", "1e-12", "--max-iter", "1") == cli.UNCERTIFIED
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "sparsescope", "explore", "--no-browser", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+# As `python -m sparsescope explore`, once for each port, in one process: loading the server takes most of the time.
+EXPLORE = """
+import sys
+from sparsescope.__main__ import start
+for port in sys.argv[1:]:
+    sys.argv[1:] = ["explore", "--no-browser", "--port", port]
+    print("exit code", start(), flush=True)
+"""
 
 
-def test_explore_prints_its_address_and_ends_cleanly_on_sigterm() -> None:
-    process = start("--port", "0")
-    assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(2)]
-    assert "http://localhost:" in lines[1], lines
-    process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == cli.DONE
-    assert output.strip() == "Stopped."
-
-
-def test_explore_refuses_a_taken_port() -> None:
+def test_explore_refuses_a_taken_port_prints_its_address_and_ends_cleanly_on_sigterm() -> None:
     with socket.socket() as taken:
         taken.bind(("localhost", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        process = start("--port", str(port))
-        output, _ = process.communicate(timeout=120)
-    assert process.returncode == cli.FAILED
-    assert f"port {port} is taken by another program" in output
+        with subprocess.Popen(
+            [sys.executable, "-c", EXPLORE, str(port), "0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process:
+            assert process.stdout is not None
+            try:
+                _, refused, code = (process.stdout.readline() for _ in range(3))
+                assert f"port {port} is taken by another program" in refused
+                assert code == f"exit code {cli.FAILED}\n"
+                lines = [process.stdout.readline() for _ in range(2)]
+                assert "http://localhost:" in lines[1], lines
+                process.send_signal(signal.SIGTERM)
+                output, _ = process.communicate(timeout=120)
+            finally:
+                process.kill()
+    assert output.splitlines() == ["Stopped.", f"exit code {cli.DONE}"] and process.returncode == 0

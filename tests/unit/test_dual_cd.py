@@ -168,9 +168,15 @@ def test_a_change_of_lambda_shows_the_old_weights_until_there_are_better_ones() 
         assert last.objective == pytest.approx(cold.objective, rel=3e-8)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("into", ["dual-cd", "pd-sparse", "ssnal", "fbpd"])
-@pytest.mark.parametrize("out_of", ["dual-cd", "pd-sparse"])
+@pytest.mark.parametrize(
+    ("out_of", "into", "weighted"),
+    [  # without and with weights of samples in turn; the other is a slow test
+        pytest.param(out_of, into, weighted, marks=() if (k + at) % 2 == weighted else pytest.mark.slow)
+        for k, out_of in enumerate(("dual-cd", "pd-sparse"))
+        for at, into in enumerate(("dual-cd", "pd-sparse", "ssnal", "fbpd"))
+        for weighted in (False, True)
+    ],
+)
 def test_the_dual_point_goes_with_a_switch_of_solver(out_of: str, into: str, weighted: bool) -> None:
     X, y = iris()
     weights = np.random.default_rng(1).uniform(0.2, 3.0, len(y)) if weighted else None

@@ -32,6 +32,23 @@ from sparsescope.registry import losses, penalties, solvers
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
+# scikit-learn's checks that do once more, with data in another container, what one of its quick checks does.
+CONTAINERS = ("sparse_matrix", "on_sparse_data", "readonly_memmap=True")
+
+
+def with_checks(*estimators: Any) -> Any:
+    """What `parametrize_with_checks` gives, with the checks of `CONTAINERS` slow, for what fits often in each."""
+    mark = parametrize_with_checks(list(estimators)).mark
+    names, found = mark.args
+    cases = [
+        pytest.param(*case, marks=pytest.mark.slow)
+        if type(case) is tuple and any(word in str(mark.kwargs["ids"](case[1])) for word in CONTAINERS)
+        else case
+        for case in found
+    ]
+    return pytest.mark.parametrize(names, cases, **mark.kwargs)
+
+
 @quiet
 @parametrize_with_checks([SparseClassifier()])
 def test_scikit_learn_accepts_the_classifier(estimator: Any, check: Any) -> None:

@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +15,8 @@ import sklearn
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, StratifiedKFold, StratifiedShuffleSplit
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
+from test_estimators import with_checks
 
 import sparsescope as ss
 from helpers import iris, tags, text
@@ -26,7 +28,7 @@ FEW = {"n_lams": 8, "ratio": 0.03, "cv": 3}
 
 
 @quiet
-@parametrize_with_checks([SparseClassifierCV(n_lams=3, cv=2)])
+@with_checks(SparseClassifierCV(n_lams=3, cv=2))
 def test_scikit_learn_accepts_the_classifier(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -111,14 +113,16 @@ def test_one_standard_error_takes_the_largest_lam_that_is_near_enough() -> None:
         SparseClassifierCV(rule="1se").fit(X, y)
 
 
-def test_splitters_scorers_jobs_and_sparse_data() -> None:
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_splitters_scorers_jobs_and_sparse_data(backend: str) -> None:
     X, y = text()
     words = np.array(["a", "b", "c", "d"])[y]
     splitter = StratifiedShuffleSplit(2, random_state=0)
     given = FEW | {"cv": splitter, "scoring": "neg_log_loss", "loss": "logistic"}
     model = SparseClassifierCV(**given).fit(X, words)
     assert (model.scores_ < 0.0).all() and model.scores_.shape == (8, 2)
-    same = SparseClassifierCV(**given, n_jobs=2).fit(sp.csc_array(X), words)
+    with joblib.parallel_config(backend=backend):
+        same = SparseClassifierCV(**given, n_jobs=2).fit(sp.csc_array(X), words)
     np.testing.assert_allclose(same.scores_, model.scores_, rtol=1e-9)
     by_function = SparseClassifierCV(**FEW | {"scoring": make_scorer(accuracy_score)}).fit(X, words)
     assert by_function.classes_.tolist() == ["a", "b", "c", "d"]

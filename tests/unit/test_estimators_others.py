@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,23 +15,34 @@ from sklearn.covariance import EmpiricalCovariance, graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from test_estimators import spoiled
+from test_estimators import quiet, spoiled, with_checks
 
 import sparsescope as ss
 from helpers import digits, iris, tags
 from sparsescope import SparseInverseCovariance, SparseInverseCovarianceCV, StagewiseClassifier, estimators
 
+# Each class once; with more and smaller λ, and with another loss and features, the same code runs for longer.
 ACCEPTED = [
     SparseInverseCovariance(),
-    SparseInverseCovarianceCV(n_lams=4, cv=2),
+    SparseInverseCovarianceCV(n_lams=2, ratio=0.2, cv=2),
     StagewiseClassifier(max_iter=5),
+]
+FOR_LONGER = [
+    SparseInverseCovarianceCV(n_lams=4, cv=2),
     StagewiseClassifier("logistic", generator="fourier", features=20, max_iter=3, inner=10),
 ]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(ACCEPTED)
+@quiet
+@with_checks(*ACCEPTED)
 def test_scikit_learn_accepts_them(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@quiet
+@pytest.mark.slow
+@parametrize_with_checks(FOR_LONGER)
+def test_scikit_learn_accepts_them_with_other_parameters(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
@@ -100,14 +112,16 @@ def test_a_warm_start_of_a_covariance_begins_at_the_last_theta() -> None:
     assert model.fit(X).history_["relative_gap"][0] <= 1e-8
 
 
-def test_lam_of_a_covariance_is_chosen_by_likelihood() -> None:
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_lam_of_a_covariance_is_chosen_by_likelihood(backend: str) -> None:
     X = wine()
     model = SparseInverseCovarianceCV(n_lams=6, ratio=0.05, cv=KFold(3), tol=1e-7).fit(X)
     for f, (train, test) in enumerate(KFold(3).split(X)):
         alone = SparseInverseCovariance(lam=model.lams_[4], tol=1e-7).fit(X[train])
         assert model.scores_[4, f] == pytest.approx(alone.score(X[test]), rel=1e-4)
     assert model.lam_ == model.lam_best_ == model.lams_[model.mean_scores_.argmax()]
-    sparse = SparseInverseCovarianceCV(n_lams=6, ratio=0.05, cv=3, rule="one-se", n_jobs=2).fit(X)
+    with joblib.parallel_config(backend=backend):
+        sparse = SparseInverseCovarianceCV(n_lams=6, ratio=0.05, cv=3, rule="one-se", n_jobs=2).fit(X)
     assert len(sparse.edges_) <= len(model.edges_)
     search = GridSearchCV(SparseInverseCovariance(), {"lam_ratio": [0.5, 0.1]}, cv=3).fit(X)
     assert search.best_params_["lam_ratio"] in (0.5, 0.1)

@@ -545,7 +545,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Path, str]:
 
     folder = tmp_path_factory.mktemp("paper1")
     said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(said), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(runs, "REPEATS", 2)  # five times took most of the time; how repeats are made is tested above
         code = run("1", "--quick", "--data", "iris", "--seconds", "0.02", "--seed", "3", "--out", str(folder))
     return code, folder, said.getvalue()
 

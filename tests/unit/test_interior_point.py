@@ -9,6 +9,7 @@ import pytest
 
 import sparsescope as ss
 from helpers import hinge_program, tags
+from sparsescope.problems import null_programs
 from sparsescope.problems.interior_cones import Orthant, SecondOrder
 from sparsescope.problems.interior_systems import ByClass, ByWeights, Joint, factored
 from sparsescope.registry import penalties, solvers
@@ -28,10 +29,17 @@ def wide(n: int = 12, d: int = 210, m: int = 3) -> tuple[np.ndarray, np.ndarray]
     return X * np.exp(rng.standard_normal(d)), np.arange(n) % m
 
 
-def at(share: float, **given: Any) -> ss.Problem:
+def unit(problem: ss.Problem) -> float:
+    """The first bound on λ_max, which is as good a unit of λ here and takes no programmes."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(null_programs, "MOST_FLOWS", 0)
+        return problem.lam_reference
+
+
+def at(share: float, of_lam_max: bool = False, **given: Any) -> ss.Problem:
     X, y = wide()
     problem = ss.Problem(X, y, loss=HINGE, **given)
-    problem = problem.with_lam(share * problem.lam_reference)
+    problem = problem.with_lam(share * (problem.lam_reference if of_lam_max else unit(problem)))
     assert takes_interior_points(problem)
     return problem
 
@@ -43,7 +51,17 @@ def solved(problem: ss.Problem, tol: float = 1e-8) -> Any:
     return found
 
 
-@pytest.mark.parametrize("penalty", [*penalties, ss.penalties.L1L2(nonnegative=False), ss.penalties.BlockL1L2(7)])
+every_penalty = pytest.mark.parametrize(
+    "penalty",
+    [
+        *penalties,
+        pytest.param(ss.penalties.L1L2(nonnegative=False), marks=pytest.mark.slow),  # what l1/l2 is by its name
+        ss.penalties.BlockL1L2(7),
+    ],
+)
+
+
+@every_penalty
 def test_every_penalty_is_certified_in_tens_of_steps(penalty: Any) -> None:
     solved(at(0.002, penalty=penalty, intercept=True))
 
@@ -115,8 +133,19 @@ def test_a_fork_goes_on_by_itself() -> None:
     assert core.product() == reached and again.product() == fork.product() < reached
 
 
-@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize("penalty", ["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)], ids=str)
+@pytest.mark.parametrize(
+    ("penalty", "intercept"),
+    [  # without and with an intercept in turn; the other is a slow test
+        pytest.param(
+            penalty,
+            intercept,
+            id=f"{penalty}-{'intercept' if intercept else 'plain'}",
+            marks=() if at % 2 == intercept else pytest.mark.slow,
+        )
+        for at, penalty in enumerate(["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)])
+        for intercept in (False, True)
+    ],
+)
 def test_all_systems_give_the_same_step(penalty: Any, intercept: bool) -> None:
     problem = at(0.05, penalty=penalty, intercept=intercept)
     core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
@@ -142,7 +171,8 @@ def test_all_systems_give_the_same_step(penalty: Any, intercept: bool) -> None:
 def test_many_classes_are_solved_class_by_class(penalty: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20, 4)) @ rng.standard_normal((4, 80)), np.arange(20) % 16
-    problem = ss.Problem(X, y, loss=HINGE, penalty=penalty, intercept=True).with_(lam_ratio=0.01)
+    problem = ss.Problem(X, y, loss=HINGE, penalty=penalty, intercept=True)
+    problem = problem.with_lam(0.01 * unit(problem))
     core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
     core.step(1)
     assert isinstance(core.system, ByClass) and not takes_interior_points(problem.with_(loss="logistic"))
@@ -199,9 +229,10 @@ def test_a_centred_pair_has_the_product_asked_for_and_the_same_difference() -> N
             assert (cone.s > 0).all() and (cone.z > 0).all()
 
 
-@pytest.mark.parametrize("penalty", [*penalties, ss.penalties.L1L2(nonnegative=False), ss.penalties.BlockL1L2(7)])
+@every_penalty
 def test_a_point_that_is_given_is_where_the_method_begins(penalty: Any) -> None:
-    problem = at(0.05, penalty=penalty, intercept=True).with_(loss=ss.losses.CrammerSinger(margin=2.5))
+    problem = at(0.05, of_lam_max=True, penalty=penalty, intercept=True)
+    problem = problem.with_(loss=ss.losses.CrammerSinger(margin=2.5))
     run = ss.Run(problem, "ssnal")
     while run.advance().relative_gap > 1e-6:
         assert run.state.iteration < 60
@@ -218,7 +249,7 @@ def test_a_point_that_is_given_is_where_the_method_begins(penalty: Any) -> None:
 
 
 def test_zero_weights_that_are_optimal_are_a_point_to_begin_at() -> None:
-    problem = at(1.5, penalty="sparse-group")
+    problem = at(1.5, of_lam_max=True, penalty="sparse-group")
     core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
     for _ in range(3):
         assert core.step(1)
@@ -248,7 +279,7 @@ def test_few_weights_of_few_and_of_many_samples(shape: tuple[int, int, int], pen
     y = (X[:, :m] + rng.standard_normal((n, m))).argmax(axis=1)
     y[:m] = np.arange(m)
     problem = ss.Problem(X, y, loss=HINGE, penalty=penalty, intercept=True)
-    problem = problem.with_lam(0.01 * problem.lam_reference)
+    problem = problem.with_lam(0.01 * unit(problem))
     assert takes_interior_points(problem)
     core = InteriorPoint(problem, np.zeros((problem.rows, problem.m)), problem.null_duals)
     core.step(1)

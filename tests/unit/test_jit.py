@@ -9,12 +9,14 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from nursery import Nursery, nursery
 
 import sparsescope as ss
 from helpers import CORE, SMOOTH, interpreted, iris
@@ -46,6 +48,33 @@ def run_python(code: str, folder: Path, **environment: str) -> dict[str, Any]:
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
+# With what numba sets up when it first compiles.
+NUMBA = """
+import numba, scipy.sparse
+import numpy as np
+numba.njit(lambda x: x + 1.0)(np.ones(2))
+"""
+
+
+class Copies:
+    """Runs code as `run_python` does, in a copy of a process that has loaded numba."""
+
+    def __init__(self, made: Nursery) -> None:
+        self.nursery = made
+
+    def run(self, code: str, folder: Path, **environment: str) -> dict[str, Any]:
+        path = environment.pop("PYTHONPATH", str(folder))
+        done = self.nursery.run(textwrap.dedent(code), folder, path, SPARSESCOPE_CACHE=str(folder / "cache"))
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+@pytest.fixture(scope="module")
+def copies() -> Iterator[Copies]:
+    with nursery(NUMBA) as made:
+        yield Copies(made)
+
+
 COUNT = """
     hits = sum(loss_sum.stats.cache_hits.values())
     misses = sum(loss_sum.stats.cache_misses.values())
@@ -65,7 +94,7 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_an_edited_loss_is_compiled_again_and_an_unchanged_one_is_found(copied: Path) -> None:
+def test_an_edited_loss_is_compiled_again_and_an_unchanged_one_is_found(copied: Path, copies: Copies) -> None:
     code = f"""
     import json, numpy as np, sparsescope
     from sparsescope.kernels.rows import loss_sum
@@ -76,22 +105,23 @@ def test_an_edited_loss_is_compiled_again_and_an_unchanged_one_is_found(copied: 
     print(json.dumps(dict(value=value, hits=hits, misses=misses)))
     """
     code = "\n".join(line.strip() for line in code.splitlines())
-    first = run_python(code, copied)
+    first = copies.run(code, copied)
     assert (first["value"], first["hits"], first["misses"]) == (1.0, 0, 1)
-    assert run_python(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}
+    assert run_python(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}, "a process that has nothing in common"
+    assert copies.run(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}
     source = copied / "sparsescope" / "losses" / "squared.py"
     text = source.read_text(encoding="utf-8")
     old, new = "total += 0.5 - z[r]", "total += 3.5 - z[r]"
     assert old in text
     source.write_text(text.replace(old, new), encoding="utf-8")
-    assert run_python(code, copied) == {"value": 7.0, "hits": 0, "misses": 1}
-    assert run_python(code, copied) == {"value": 7.0, "hits": 1, "misses": 0}
+    assert copies.run(code, copied) == {"value": 7.0, "hits": 0, "misses": 1}
+    assert copies.run(code, copied) == {"value": 7.0, "hits": 1, "misses": 0}
     source.write_text(text, encoding="utf-8")
-    assert run_python(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}, "and the old one is still there"
+    assert copies.run(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}, "and the old one is still there"
     for name, again in (("logistic", 0), ("pairs", 0), ("targets", 1), ("base", 1)):  # squared imports the last two
         path = copied / "sparsescope" / "losses" / f"{name}.py"
         path.write_text(path.read_text(encoding="utf-8") + "\nEDITED = 1\n", encoding="utf-8")
-        assert run_python(code, copied) == {"value": 1.0, "hits": 1 - again, "misses": again}, name
+        assert copies.run(code, copied) == {"value": 1.0, "hits": 1 - again, "misses": again}, name
 
 
 USER_MODULE = """
@@ -130,25 +160,27 @@ print(json.dumps(dict(values=[value, own], hits=hits, misses=misses)))
 """
 
 
-def test_parts_and_kernels_in_a_users_module_are_cached_and_followed_when_edited(tmp_path: Path) -> None:
+def test_parts_and_kernels_in_a_users_module_are_cached_and_followed_when_edited(
+    tmp_path: Path, copies: Copies
+) -> None:
     mine, tools = tmp_path / "mine.py", tmp_path / "tools.py"
     mine.write_text(USER_MODULE, encoding="utf-8")
     tools.write_text(TOOLS, encoding="utf-8")
     package = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(PACKAGE.parent)])}
     fresh, again = {"hits": [0, 0], "misses": [1, 1]}, {"hits": [1, 1], "misses": [0, 0]}
-    assert run_python(USE, tmp_path, **package) == {"values": [12.0, 12.0], **fresh}
+    assert copies.run(USE, tmp_path, **package) == {"values": [12.0, 12.0], **fresh}
     assert run_python(USE, tmp_path, **package) == {"values": [12.0, 12.0], **again}
     mine.write_text(USER_MODULE.replace("return 2.0 *", "return 3.0 *"), encoding="utf-8")  # the part
-    assert run_python(USE, tmp_path, **package) == {"values": [18.0, 18.0], **fresh}
+    assert copies.run(USE, tmp_path, **package) == {"values": [18.0, 18.0], **fresh}
     tools.write_text(TOOLS.replace("2.0 * x", "5.0 * x"), encoding="utf-8")  # a helper in another file
-    assert run_python(USE, tmp_path, **package) == {"values": [45.0, 45.0], **fresh}
+    assert copies.run(USE, tmp_path, **package) == {"values": [45.0, 45.0], **fresh}
     mine.write_text(
         USER_MODULE.replace("return 2.0 *", "return 3.0 *").replace("1.0 * loss", "10.0 * loss"), encoding="utf-8"
     )  # the user's own kernel: only this one is new
-    assert run_python(USE, tmp_path, **package) == {"values": [45.0, 450.0], "hits": [1, 0], "misses": [0, 1]}
+    assert copies.run(USE, tmp_path, **package) == {"values": [45.0, 450.0], "hits": [1, 0], "misses": [0, 1]}
 
 
-def test_a_class_in_main_works_and_is_not_written_to_disk(tmp_path: Path) -> None:
+def test_a_class_in_main_works_and_is_not_written_to_disk(tmp_path: Path, copies: Copies) -> None:
     code = """
     import json, numpy as np
     from pathlib import Path
@@ -166,7 +198,7 @@ def test_a_class_in_main_works_and_is_not_written_to_disk(tmp_path: Path) -> Non
     print(json.dumps(dict(value=value, files=files, hits=sum(loss_sum.stats.cache_hits.values()))))
     """
     for _ in range(2):
-        found = run_python(code, tmp_path, PYTHONPATH=str(PACKAGE.parent))
+        found = copies.run(code, tmp_path, PYTHONPATH=str(PACKAGE.parent))
         assert found == {"value": 21.0, "files": [], "hits": 0}
 
 
@@ -446,9 +478,11 @@ def test_two_forms_are_chosen_by_the_type_of_an_argument() -> None:
     assert (either(0.0, 3.0), either(0.0, np.array([5.0])), first(3), first(np.zeros(1))) == (4.0, 4.0, 1, 2)
 
 
-def test_without_numbas_private_names_it_compiles_in_numbas_way_and_doctor_says_so(tmp_path: Path) -> None:
+def test_without_numbas_private_names_it_compiles_in_numbas_way_and_doctor_says_so(
+    tmp_path: Path, copies: Copies
+) -> None:
     """Newer versions of numba may lack them: nothing breaks, everything is compiled in each process."""
-    found = run_python(
+    found = copies.run(
         """
         import contextlib, io, json
         from numba.core import caching, typed_passes

@@ -22,8 +22,17 @@ def problem_of(loss: str, kind: str, penalty: Any, intercept: bool, **lam: float
     return ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept, **lam)
 
 
-@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize(("loss", "kind", "penalty"), [(*pair, p) for pair, p in product(KINKED, FORCING)])
+@pytest.mark.parametrize(
+    ("loss", "kind", "penalty", "intercept"),
+    [  # without and with an intercept in turn; the other is a slow test
+        pytest.param(
+            *(*pair, penalty, intercept),
+            id="-".join([*pair, penalty, "intercept" if intercept else "plain"]),
+            marks=() if (k + at) % 2 == intercept else pytest.mark.slow,
+        )
+        for (k, pair), (at, penalty), intercept in product(enumerate(KINKED), enumerate(FORCING), (False, True))
+    ],
+)
 def test_zero_is_optimal_at_lam_max_and_not_just_below(loss: str, kind: str, penalty: str, intercept: bool) -> None:
     problem = problem_of(loss, kind, penalty, intercept)
     assert 0.0 <= problem.lam_max_slack < 2e-3
@@ -82,8 +91,19 @@ def test_many_classes_end_at_the_limit_of_steps(monkeypatch: pytest.MonkeyPatch)
     assert 0.0 < problem.lam_max_slack < 1.0 and len(steps) > 1 and sum(steps) <= 100_000_000 + null_programs.FIRST_WORK
 
 
-@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize("penalty", ["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)], ids=str)
+@pytest.mark.parametrize(
+    ("penalty", "intercept"),
+    [
+        pytest.param(
+            penalty,
+            intercept,
+            id=f"{penalty}-{'intercept' if intercept else 'plain'}",
+            marks=() if at % 2 == intercept else pytest.mark.slow,
+        )
+        for at, penalty in enumerate(["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)])
+        for intercept in (False, True)
+    ],
+)
 def test_a_central_path_finds_what_linear_programmes_find(
     monkeypatch: pytest.MonkeyPatch, penalty: Any, intercept: bool
 ) -> None:
@@ -156,16 +176,30 @@ def foretold(n: int, d: int, m: int) -> tuple[np.ndarray, np.ndarray]:
     return X, Z.argmax(axis=1)
 
 
-SLOW_SHAPES = [pytest.param(shape, marks=pytest.mark.slow) for shape in ((90, 40, 6), (300, 200, 10))]
+SHAPES = ((60, 20, 4), (150, 20, 8), (90, 40, 6), (300, 200, 10))
 
 
-@pytest.mark.parametrize("shape", [(60, 20, 4), (150, 20, 8), *SLOW_SHAPES], ids=str)
-@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize("penalty", ["l1", "l1/l2", "l1/linf", "sparse-group"])
-def test_both_bounds_meet_for_round_penalties_too(shape: tuple[int, int, int], penalty: str, intercept: bool) -> None:
-    for loss in ("crammer-singer", "separation-ranking"):
-        problem = ss.Problem(*foretold(*shape), loss=loss, penalty=penalty, intercept=intercept)
-        assert problem.lam_max > 0.0 and problem.lam_max_slack <= 1e-5
+@pytest.mark.parametrize(
+    ("loss", "penalty", "intercept", "shape"),
+    [  # each loss with each penalty once, on each of the first shapes and without and with an intercept in turn
+        pytest.param(
+            *(loss, penalty, intercept, shape),
+            id="-".join([loss, penalty, "intercept" if intercept else "plain", str(shape)]),
+            marks=() if intercept == k and (k + at) % 2 == which else pytest.mark.slow,
+        )
+        for (k, loss), (at, penalty), intercept, (which, shape) in product(
+            enumerate(("crammer-singer", "separation-ranking")),
+            enumerate(("l1", "l1/l2", "l1/linf", "sparse-group")),
+            (False, True),
+            enumerate(SHAPES),
+        )
+    ],
+)
+def test_both_bounds_meet_for_round_penalties_too(
+    loss: str, penalty: str, intercept: bool, shape: tuple[int, int, int]
+) -> None:
+    problem = ss.Problem(*foretold(*shape), loss=loss, penalty=penalty, intercept=intercept)
+    assert problem.lam_max > 0.0 and problem.lam_max_slack <= 1e-5
 
 
 @pytest.mark.parametrize("shape", [(300, 4, 3), (500, 20, 3)], ids=str)

@@ -12,9 +12,11 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from nursery import Nursery, nursery
 
 from sparsescope import cli, extras
 
@@ -43,14 +45,23 @@ for name in [name for name in sys.modules if name.partition(".")[0] in hidden]:
 """
 
 
-def python(
-    code: str, hidden: set[str] = BEYOND_THE_CORE, path: Path = TOOLKIT, folder: Path = ROOT, before: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Run code in a new process in which, after `before`, the packages in `hidden` cannot be imported."""
-    return subprocess.run(
-        [sys.executable, "-c", before + WITHOUT.format(hidden=sorted(hidden)) + code],
-        capture_output=True, text=True, timeout=300, cwd=folder, env={**os.environ, "PYTHONPATH": str(path)},
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def core() -> Iterator[Nursery]:
+    """Fresh processes with packages of the core, in which no package of an extra could be imported from the start."""
+    with nursery(
+        WITHOUT.format(hidden=sorted(BEYOND_THE_CORE)) + "import numba, scipy.sparse, sklearn.datasets"
+    ) as made:
+        yield made
+
+
+PAGES = "import anywidget, panel, panel_material_ui, scipy.sparse"
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[Nursery]:
+    """Fresh processes with packages of the explorer."""
+    with nursery(PAGES) as made:
+        yield made
 
 
 FITS = """
@@ -68,8 +79,8 @@ assert ss.SparseClassifier(lam_ratio=0.1).fit(X, y).score(X, y) > 0.6
 """
 
 
-def test_the_core_fits_certifies_races_and_predicts_without_the_extras() -> None:
-    done = python(FITS)
+def test_the_core_fits_certifies_races_and_predicts_without_the_extras(core: Nursery) -> None:
+    done = core.run(FITS, ROOT, str(TOOLKIT))
     assert done.returncode == 0, done.stderr
 
 
@@ -89,26 +100,27 @@ print(*(name for name in {names!r} if name in sys.modules and name not in brough
 
 
 def test_a_first_solve_imports_nothing_slow_that_it_does_not_need() -> None:
-    done = python(
-        f"import os; os.environ['NUMBA_DISABLE_JIT'] = '1'\n{FIRST_SOLVES.format(names=SLOW_TO_IMPORT)}", set()
-    )
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_SOLVES.format(names=SLOW_TO_IMPORT)], capture_output=True, text=True, timeout=300,
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(TOOLKIT), "NUMBA_DISABLE_JIT": "1"},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
 
 
-FIRST_PAGE = """
+FIRST_PAGE = f"""
 import sys
-import anywidget, panel, panel_material_ui, scipy.sparse
+{PAGES}
 brought = set(sys.modules)  # by these packages themselves
 import sparsescope as ss, sparsescope.dashboard
 ss.datasets.load("digits")
-print(*(name for name in {names!r} if name in sys.modules and name not in brought))
+print(*(name for name in {{names!r}} if name in sys.modules and name not in brought))
 """
 
 
-def test_the_explorer_starts_without_what_single_pages_need() -> None:
+def test_the_explorer_starts_without_what_single_pages_need(pages: Nursery) -> None:
     names = ("sklearn", "scipy.stats", "scipy.optimize")
-    done = python(FIRST_PAGE.format(names=names), set())
+    done = pages.run(FIRST_PAGE.format(names=names), ROOT, str(TOOLKIT))
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
 
@@ -135,9 +147,9 @@ print(json.dumps(said))
 """
 
 
-def test_a_missing_package_is_named_with_the_command_that_installs_it(tmp_path: Path) -> None:
+def test_a_missing_package_is_named_with_the_command_that_installs_it(core: Nursery, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("a,b,class\n1,2,x\n3,4,y\n")
-    done = python(RAISES.format(lines=[line for line, _, _ in MISSING]), folder=tmp_path)
+    done = core.run(RAISES.format(lines=[line for line, _, _ in MISSING]), tmp_path, str(TOOLKIT))
     assert done.returncode == 0, done.stderr
     for (line, package, purpose), said in zip(MISSING, json.loads(done.stdout), strict=True):
         assert said.startswith("sparsescope.extras.MissingPackage: "), (line, said)
@@ -159,10 +171,10 @@ print(json.dumps(said))
 """
 
 
-def test_the_command_line_works_without_the_extras() -> None:
+def test_the_command_line_works_without_the_extras(core: Nursery) -> None:
     asking = [["path", "iris"], ["race", "iris", "ista"], ["paper", "1", "--quick"]]  # before anything is computed
     commands = [["solve", "iris", "--lam-ratio", "0.1"], ["explore"], *asking, ["doctor"]]
-    done = python(COMMANDS.format(commands=commands))
+    done = core.run(COMMANDS.format(commands=commands), ROOT, str(TOOLKIT))
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     solved, explore, *others, doctor = json.loads(done.stdout)
     assert solved[0] == 0 and doctor[0] == 0, (solved, doctor)
@@ -193,29 +205,53 @@ def test_a_mistake_in_the_package_is_not_taken_for_a_missing_package() -> None:
     assert not isinstance(caught.value, extras.MissingPackage)
 
 
-def test_every_module_loads_where_the_modules_of_posix_are_missing() -> None:
-    done = python(
-        "import importlib, pkgutil, sparsescope\n"
-        "for module in pkgutil.walk_packages(sparsescope.__path__, 'sparsescope.'):\n"
-        "    if not module.name.endswith('__main__'):\n"
-        "        importlib.import_module(module.name)\n",
-        hidden=POSIX_ONLY,
-        before="import distributed\n",  # dask has other code for each system
-    )
+EVERY_MODULE = """
+import importlib, pkgutil, sparsescope
+for module in pkgutil.walk_packages(sparsescope.__path__, 'sparsescope.'):
+    if not module.name.endswith('__main__'):
+        importlib.import_module(module.name)
+"""
+
+
+def test_every_module_loads_where_the_modules_of_posix_are_missing(pages: Nursery) -> None:
+    # Other packages, such as dask, have other code for each system, so the large ones are there before.
+    code = "import distributed" + WITHOUT.format(hidden=sorted(POSIX_ONLY)) + EVERY_MODULE
+    done = pages.run(code, ROOT, str(TOOLKIT))
     assert done.returncode == 0, done.stderr
 
 
-def test_the_wheel_holds_every_file_and_runs_outside_the_source(tmp_path: Path) -> None:
-    if importlib.util.find_spec("build") is None:
-        pytest.skip('needs build: pip install "sparsescope[dev]"')
+# What `python -m build` asks of the package's build system, in one process in place of five.
+BUILD = """
+import os, sys, tarfile
+from pathlib import Path
+from {backend} import build_sdist, build_wheel
+dist, source = Path(sys.argv[2]), Path(sys.argv[3])
+dist.mkdir()
+os.chdir(source)
+packed = build_sdist(str(dist))
+with tarfile.open(dist / packed) as archive:
+    archive.extractall(dist / "unpacked", filter="data")
+os.chdir(dist / "unpacked" / packed.removesuffix(".tar.gz"))
+build_wheel(str(dist))
+"""
+
+
+@pytest.mark.parametrize("by", ["backend", pytest.param("build", marks=pytest.mark.slow)])
+def test_the_wheel_holds_every_file_and_runs_outside_the_source(
+    by: str, core: Nursery, pages: Nursery, tmp_path: Path
+) -> None:
+    system = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["build-backend"]
+    if any(importlib.util.find_spec(name) is None for name in ("build", system.partition(".")[0])):
+        pytest.skip('needs build and its backend: pip install "sparsescope[dev]"')
     source = tmp_path / "source"
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(TOOLKIT, source / "toolkit", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     # The wheel is made from the source distribution, so that both are held.
+    way = ["-m", "build", "--no-isolation"] if by == "build" else ["-c", BUILD.format(backend=system)]
     built = subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(source)],
+        [sys.executable, *way, "--outdir", str(tmp_path / "dist"), str(source)],
         capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": ""},
     )  # fmt: skip
     assert built.returncode == 0, built.stdout + built.stderr
@@ -231,8 +267,8 @@ def test_the_wheel_holds_every_file_and_runs_outside_the_source(tmp_path: Path) 
     assert wanted - held == set()
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    done = python(FITS + "\nprint(ss.__file__)", path=tmp_path / "installed", folder=elsewhere)
+    done = core.run(FITS + "\nprint(ss.__file__)", elsewhere, str(tmp_path / "installed"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(tmp_path / "installed" / "sparsescope" / "__init__.py")
-    page = python("import sparsescope.dashboard", hidden=set(), path=tmp_path / "installed", folder=elsewhere)
+    page = pages.run("import sparsescope.dashboard", elsewhere, str(tmp_path / "installed"))
     assert page.returncode == 0, page.stderr

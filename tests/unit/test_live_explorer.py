@@ -448,7 +448,14 @@ def test_a_choice_of_data_is_needed() -> None:
     [
         {"dataset": "iris"},
         {"dataset": "wine", "penalty": "sparse-group", "penalty.rho": 0.3, "lam_ratio": 0.02},
-        {"dataset": "iris", "loss": "logistic", "loss.margin": 1.0, "solver": "fista-ls", "intercept": True},
+        {
+            "dataset": "iris",
+            "loss": "logistic",
+            "loss.margin": 1.0,
+            "solver": "fista-ls",
+            "intercept": True,
+            "lam_ratio": 0.6,
+        },
     ],
 )
 def test_the_snippet_reproduces_the_run(chosen: dict[str, Any]) -> None:

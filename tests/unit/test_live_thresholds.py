@@ -12,6 +12,7 @@ import sparsescope as ss
 from helpers import PENALTIES
 from sparsescope.live import thresholds
 from sparsescope.problems.certificate import Workspace
+from sparsescope.registry import solvers
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(80, 12)) * (rng.random((80, 12)) < 0.6)
@@ -29,8 +30,10 @@ def problem_of(penalty: Any, *, sparse: bool = False, ratio: float = 0.2, **opti
     return problem.with_lam(ratio * problem.lam_reference)
 
 
-def measured(problem: ss.Problem, steps: int, columns: int = 100) -> tuple[thresholds.Strip, Any]:
-    run = ss.Run(problem, "fista-ls")
+def measured(
+    problem: ss.Problem, steps: int, columns: int = 100, restart: bool = False
+) -> tuple[thresholds.Strip, Any]:
+    run = ss.Run(problem, solvers.create("fista-ls", restart=restart))
     for _ in range(steps + 1):
         run.advance()
     work = Workspace(problem, levels=True)
@@ -85,7 +88,7 @@ def test_weighted_entries_have_the_level_of_their_largest() -> None:
 @pytest.mark.parametrize("penalty", ["l1/l2", "l1/linf"])
 def test_at_the_optimum_the_rows_that_are_in_stand_at_the_bar(penalty: str) -> None:
     problem = problem_of(penalty)
-    strip, _ = measured(problem, 3000)
+    strip, _ = measured(problem, 400, restart=True)  # as near as 3000 steps without restarts
     inside = strip.states == thresholds.ACTIVE
     assert inside.any() and not inside.all()
     np.testing.assert_allclose(strip.levels[inside], problem.lam, rtol=1e-4)
@@ -93,13 +96,19 @@ def test_at_the_optimum_the_rows_that_are_in_stand_at_the_bar(penalty: str) -> N
     assert (strip.states[~inside] == thresholds.SAFE).all(), "a small gap settles what stays out"
 
 
-@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
-    "penalty", ["l1/l2", "l1", "l1/linf", "sparse-group", "elastic-net", ss.penalties.BlockL1L2(size=3)]
+    ("penalty", "intercept"),
+    [  # without and with an intercept in turn; the other is a slow test
+        pytest.param(penalty, intercept, marks=() if at % 2 == intercept else pytest.mark.slow)
+        for at, penalty in enumerate(
+            ["l1/l2", "l1", "l1/linf", "sparse-group", "elastic-net", ss.penalties.BlockL1L2(size=3)]
+        )
+        for intercept in (False, True)
+    ],
 )
 def test_what_is_proved_out_is_out(penalty: Any, intercept: bool) -> None:
     problem = problem_of(penalty, intercept=intercept)
-    optimum = ss.solve(problem, "fista-ls", tol=1e-12, max_iter=20_000)
+    optimum = ss.solve(problem, "fista-ls", restart=True, tol=1e-12, max_iter=20_000, record=False)
     support = np.flatnonzero(np.linalg.norm(optimum.W, axis=1) > 1e-9)
     settled = []
     for steps in (0, 5, 40, 400):
@@ -113,7 +122,7 @@ def test_what_is_proved_out_is_out(penalty: Any, intercept: bool) -> None:
 def test_heavy_samples_widen_the_ball() -> None:
     weights = np.random.default_rng(1).choice([0.2, 1.0, 6.0], size=80)
     problem = problem_of("l1/l2", sample_weight=weights)
-    optimum = ss.solve(problem, "fista-ls", tol=1e-12, max_iter=20_000)
+    optimum = ss.solve(problem, "fista-ls", restart=True, tol=1e-12, max_iter=20_000, record=False)
     support = set(np.flatnonzero(np.linalg.norm(optimum.W, axis=1) > 1e-9))
     for steps in (0, 5, 40, 400):
         strip, _ = measured(problem, steps)

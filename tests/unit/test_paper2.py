@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import sparsescope as ss
-from sparsescope.experiments import Settings, load_paper, output
+from sparsescope.experiments import Settings, load_paper, output, runs
 from sparsescope.experiments.conduct import conduct
 from sparsescope.experiments.paper2 import figures, protocol, samples, side_by_side, table1, table2
 from sparsescope.experiments.paper2.protocol import CALIBRATED, LINEAR, LOGISTIC, RAW, STAGEWISE, SVM, VW
@@ -45,6 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
             rate_steps=30,
         ),
     )
+    patch.setattr(runs, "REPEATS", 2)  # medians of two runs are medians, too
     patch.setattr(protocol, "PIXEL_INNER", 10)
     patch.setattr(protocol, "CALIBRATIONS", 3)
     patch.setattr(protocol, "PIXEL_CALIBRATIONS", 3)

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from sparsescope.experiments import Settings, load_paper, output, peers
+from sparsescope.experiments import Settings, load_paper, output, peers, runs
 from sparsescope.experiments.conduct import conduct
 from sparsescope.experiments.paper4 import models, protocol, samples, scores
 from sparsescope.experiments.pools import Pool, pool
@@ -135,6 +135,7 @@ def made(classes: Pool, tags: Pool, tmp_path_factory: pytest.TempPathFactory) ->
     patch.setattr(protocol, "QUICK", dataclasses.replace(
         protocol.QUICK, lam4s=(0.1,), iterations=2, seconds=5.0, peer_seconds=60.0, search_seconds=5.0,
         search_gap=0.3, growth_n=300, growth_d=200, growth_m=(10, 140), growth_iterations=1))  # fmt: skip
+    patch.setattr(runs, "REPEATS", 2)  # medians of two runs are medians, too
     paper = load_paper(4)
     try:
         results = conduct(paper, [classes, tags], TINY, folder, paper.choose(None), Report())

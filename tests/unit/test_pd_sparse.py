@@ -40,6 +40,17 @@ def solved(problem: ss.Problem, solver: PDSparse, tol: float = 1e-8) -> ss.Resul
     return ss.solve(problem, solver, tol=tol, max_iter=4000, certify_every=5, test=None)
 
 
+@cache
+def split(penalty: Any) -> ss.Result:
+    """The optimum on iris by the splitting: with one label a sample both losses are the same."""
+    hinge = problem_on("iris", "crammer-singer", penalty, "dense")
+    return ss.solve(hinge, "fbpd", tol=1e-8, max_iter=50_000, record=False, certify_every=50)
+
+
+# Digits take ten times as long as a small text to a small gap.
+small_and_large = pytest.mark.parametrize("name", ["text", pytest.param("digits", marks=pytest.mark.slow)])
+
+
 # ------------------------------------------------------------------------------------------------------ what it solves
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("penalty", [NET, ss.penalties.Ridge()], ids=["net", "ridge"])
@@ -49,15 +60,14 @@ def test_the_optimum_is_certified_and_that_of_the_splitting(loss: str, penalty: 
     assert found.converged and sp.issparse(found.W) and found.b is None
     X, y = iris()
     assert found.objective == pytest.approx(objective(X, y, problem.loss, penalty, problem.lam, found.W.toarray()))
-    hinge = problem.with_(loss="crammer-singer")  # with one label a sample both losses are the same
-    known = ss.solve(hinge, "fbpd", tol=1e-8, max_iter=50_000, record=False, certify_every=50)
+    known = split(penalty)
     assert known.converged and found.objective == pytest.approx(known.objective, rel=3e-8)
     assert found.dual <= known.objective * (1 + 1e-9)
     np.testing.assert_allclose(found.W.toarray(), known.W, atol=2e-3 * np.abs(known.W).max())
 
 
 def test_the_first_searches_draw_features_where_they_are_most_of_the_work() -> None:
-    data = ss.datasets.make_extreme(1500, 800, 500, length=100.0, test_size=0.0)
+    data = ss.datasets.make_extreme(800, 800, 500, length=100.0, test_size=0.0)
     problem = ss.Problem(data.X, data.y, loss="crammer-singer", penalty=NET).with_scaling("paper-4", C=1.0, lam4=0.02)
     read, state = {}, None
     for opening in (True, False):
@@ -156,9 +166,10 @@ def test_a_run_can_be_repeated_paused_and_copied() -> None:
     assert list(ss.Run(problem, other, stop=Iterations(8)))[-1].objective != ends[0].objective
 
 
+@small_and_large
 @pytest.mark.parametrize("lam", [0.005, 0.1])
-def test_a_change_of_lam_goes_on_from_the_dual_point(lam: float) -> None:
-    problem = problem_on("digits")
+def test_a_change_of_lam_goes_on_from_the_dual_point(lam: float, name: str) -> None:
+    problem = problem_on(name)
     run = ss.Run(problem, PDSparse(), stop=Gap(1e-6) | Iterations(3000))
     list(run)
     other = problem.with_lam(lam)
@@ -170,8 +181,9 @@ def test_a_change_of_lam_goes_on_from_the_dual_point(lam: float) -> None:
     assert warm[0].gap < 0.5 * cold.gap
 
 
-def test_other_solvers_hand_over_their_dual_point_and_take_the_weights() -> None:
-    problem = problem_on("digits", form="dense")
+@small_and_large
+def test_other_solvers_hand_over_their_dual_point_and_take_the_weights(name: str) -> None:
+    problem = problem_on(name, form="dense")
     run = ss.Run(problem, "fbpd", stop=Gap(1e-4) | Iterations(5000))
     handed = list(run)[-1]
     run.change(solver=PDSparse())
@@ -333,8 +345,9 @@ def test_the_weights_view_draws_sparse_snapshots_and_bins_many_classes() -> None
     assert "157<br>" in heat.text[row][63]
 
 
-def test_a_path_goes_on_from_dual_points_and_keeps_sparse_weights(tmp_path: Any) -> None:
-    problem = problem_on("digits")
+@small_and_large
+def test_a_path_goes_on_from_dual_points_and_keeps_sparse_weights(name: str, tmp_path: Any) -> None:
+    problem = problem_on(name)
     found = ss.path(problem, solver=PDSparse(), lams=[0.05, 0.02, 0.01], tol=1e-6)
     assert found.converged.all()
     again = type(found).load(found.save(tmp_path / "path"))

@@ -188,8 +188,8 @@ def test_the_price_of_a_budget_is_found_from_anywhere() -> None:
 def level(v: np.ndarray, total: float) -> float:
     """The level of the projection of v on {p ≥ 0, Σp = total}, by sorting."""
     falling = np.sort(v)[::-1]
-    levels = (np.cumsum(falling) - total) / np.arange(1, v.size + 1)
-    return float(levels[np.flatnonzero(falling >= levels)[-1]])
+    levels = (falling.cumsum() - total) / np.arange(1, v.size + 1)
+    return float(levels[(falling >= levels).nonzero()[0][-1]])
 
 
 def flows_by_bisection(v: np.ndarray, y: np.ndarray, mass: float) -> np.ndarray:
@@ -202,6 +202,8 @@ def flows_by_bisection(v: np.ndarray, y: np.ndarray, mass: float) -> np.ndarray:
     if level(off, mass) + level(inside, mass) < 0.0:
         for _ in range(200):
             middle = 0.5 * (low + high)
+            if not low < middle < high:  # no number is left between them
+                break
             low, high = (middle, high) if level(off, middle) + level(inside, middle) > 0.0 else (low, middle)
     out[y == 0] = np.maximum(off - level(off, high), 0.0)
     out[y == 1] = -np.maximum(inside - level(inside, high), 0.0)

@@ -54,15 +54,26 @@ def test_the_steps_of_a_solver_do_not_depend_on_the_units(name: str) -> None:
 @cache
 def in_usual_units() -> ss.Result:
     X, y = iris()
-    return ss.solve(ss.Problem(X, y, loss="logistic", lam=0.02, intercept=True), "auto", tol=1e-9)
+    return ss.solve(ss.Problem(X, y, loss="logistic", lam=0.1, intercept=True), "auto", tol=1e-9)
 
 
-@pytest.mark.parametrize("factor", [1e-150, 1e-10, 1.8e19, 1e150])
-@pytest.mark.parametrize("name", ["bcd-ls", "bcd-cst", "fista-cst", "fista-ls", "sparsa", "working-set", "auto"])
+# The units are taken away before a solver sees the data: each has a small and a large one; the others are slow tests.
+FACTORS = (1e-150, 1e-10, 1.8e19, 1e150)
+FOLLOWED = ("bcd-ls", "bcd-cst", "fista-cst", "fista-ls", "sparsa", "working-set", "auto")
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        pytest.param(name, factor, marks=() if (k + at) % 2 == 0 else pytest.mark.slow)
+        for k, name in enumerate(FOLLOWED)
+        for at, factor in enumerate(FACTORS)
+    ],
+)
 def test_solutions_in_any_units_are_certified_and_are_those_of_the_usual_ones(name: str, factor: float) -> None:
     X, y = iris()
     usual = in_usual_units()
-    problem = ss.Problem(X * factor, y, loss="logistic", lam=0.02 * factor, intercept=True)
+    problem = ss.Problem(X * factor, y, loss="logistic", lam=0.1 * factor, intercept=True)
     found = ss.solve(problem, name, tol=1e-7, max_iter=20_000, record=False, certify_every=20)
     assert found.converged and found.objective == pytest.approx(usual.objective, rel=1e-6)
     np.testing.assert_allclose(found.W * factor, usual.W, atol=2e-2)
