@@ -48,7 +48,7 @@ def cases(registry: Registry, names: list[str] | None = None) -> list[Any]:
 
 
 def usual(part: Any) -> bool:
-    """Whether the numbers that a part is made with are the usual ones; what is chosen may be anything."""
+    """Tell whether the numbers that a part is made with are the defaults; flags and choices may be any."""
     return all(getattr(part, f.name) == f.default for f in part.fields if f.kind not in ("bool", "choice"))
 
 

@@ -151,7 +151,7 @@ _bounds: dict[Any, tuple[float, float]] = {}
 
 
 def reference_of(problem: ss.Problem, *of_data: Any) -> float:
-    """λ_reference, which takes a second of linear programs for label sets and a loss with kinks: once for all seeds."""
+    """λ_reference, once for all seeds: for label sets and a non-smooth loss it takes a second of linear programs."""
     key = (*of_data, problem.intercept, problem.loss, problem.penalty)
     if key not in _references:
         _references[key] = problem.lam_reference

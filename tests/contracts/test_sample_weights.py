@@ -93,9 +93,9 @@ def quick(name: str, loss: str, penalty: str) -> bool:
 
 
 def solved() -> list[Any]:
-    """pytest parameters: solver, loss, penalty, intercept and λ.
+    """Cases for pytest: solver, loss, penalty, intercept and λ.
 
-    Interpreted, each solver has one fast case of its own, with an intercept if it takes one, and a λ at which it needs
+    Interpreted, each solver has one fast case, with an intercept if it takes one, and a λ at which it needs
     a third of the iterations.
     """
     found = []

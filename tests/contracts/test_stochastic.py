@@ -102,10 +102,11 @@ def test_every_setting_of_a_stochastic_method_approaches_the_optimum(name: str, 
     check_approach(problem, solver, best(problem))
 
 
+@pytest.mark.parametrize("data", ["flowers", pytest.param("iris", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: "-".join(c))
 @stochastic_solver
-def test_a_stochastic_method_goes_on_after_a_change(name: str, change: dict[str, Any]) -> None:
-    problem = problem_on("iris", "multiclass-squared-hinge", "l1/l2", intercept=True)
+def test_a_stochastic_method_goes_on_after_a_change(name: str, change: dict[str, Any], data: str) -> None:
+    problem = problem_on(data, "multiclass-squared-hinge", "l1/l2", intercept=True)
     scaled = {**change, **({"lam": change["lam"] * problem.lam} if "lam" in change else {})}
     other = problem.with_(**scaled)
     run = ss.Run(problem, name, stop=Iterations(7), certify_every=10**6)

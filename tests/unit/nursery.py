@@ -43,7 +43,7 @@ for line in sys.stdin:
 
 
 class Answer(NamedTuple):
-    """What a copy said, as of `subprocess.run`."""
+    """Outcome of a copy, with the names of `subprocess.run`."""
 
     returncode: int
     stdout: str

@@ -37,7 +37,7 @@ CONTAINERS = ("sparse_matrix", "on_sparse_data", "readonly_memmap=True")
 
 
 def with_checks(*estimators: Any) -> Any:
-    """What `parametrize_with_checks` gives, with the checks of `CONTAINERS` slow, for what fits often in each."""
+    """The cases of `parametrize_with_checks`; those of `CONTAINERS`, each of which fits often, are slow."""
     mark = parametrize_with_checks(list(estimators)).mark
     names, found = mark.args
     cases = [

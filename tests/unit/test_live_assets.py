@@ -50,7 +50,7 @@ console.log(JSON.stringify(said));
 
 
 def what_is_wrong(modules: dict[str, str]) -> dict[str, str]:
-    """What node says of the syntax of modules, given and returned by their names; "" of a valid one."""
+    """Messages of node about the syntax of modules, by their names; "" for a valid one."""
     assert NODE is not None
     command = [NODE, "--no-warnings", "--experimental-vm-modules", "--input-type=module", "--eval", CHECK]
     done = subprocess.run(command, input=json.dumps(modules), capture_output=True, text=True, timeout=300)
@@ -105,7 +105,7 @@ def test_every_source_file_is_part_of_the_module() -> None:
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
-    """What node says of the module of each page."""
+    """Messages of node about the module of each page."""
     return what_is_wrong({entry: live.esm_text(entry) for entry in ENTRIES})
 
 

@@ -77,7 +77,7 @@ def test_a_page_is_recorded_as_it_would_be_opened_now(name: str, tmp_path: Any) 
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
-    """What node says of the module of each recorded page."""
+    """Messages of node about the module of each recorded page."""
     return what_is_wrong({name: assets.esm_text(f"pages/{name}.js", more=(assets.PLAYING,)) for name in RECORDED})
 
 
