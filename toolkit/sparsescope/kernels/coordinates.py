@@ -50,6 +50,12 @@ def walk(size: int, seed: int = 1, kept: int | None = None) -> Walk:
 
 
 @helper
+def next_seed(seed):  # type: ignore[no-untyped-def]
+    """Return the seed after this one; its bits from the ninth on are random enough to choose by."""
+    return (seed * 1103515245 + 12345) % 2147483648
+
+
+@helper
 def soft(v, t):  # type: ignore[no-untyped-def]
     """S(v, t)."""
     if v > t:
@@ -221,7 +227,7 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
                 at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, active, seed
                 sums[TOTAL], sums[WORST], sums[BEFORE] = total, top, before
                 return False
-            seed = (seed * 1103515245 + 12345) % 2147483648
+            seed = next_seed(seed)
             other = place + (seed >> 8) % (active - place)
             a = order[other]
             order[other] = order[place]

@@ -13,20 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import helper, kernel
-from .coordinates import (
-    COUNT,
-    FIRST,
-    FLOPS,
-    LEFT,
-    PLACE,
-    SEED,
-    STEPS,
-    SWEEP,
-    SWEEPS,
-    TOTAL,
-    off_by,
-    soft,
-)
+from .coordinates import COUNT, FIRST, FLOPS, LEFT, PLACE, SEED, STEPS, SWEEP, SWEEPS, TOTAL, next_seed, off_by, soft
 
 
 @helper
@@ -67,12 +54,6 @@ def move_pair(Sigma, u, U, i, j, z):  # type: ignore[no-untyped-def]
     if i != j:
         u[j] += length * Sigma[j, i]
         add_row(U[j], length, Sigma[i])
-
-
-@helper
-def next_seed(seed):  # type: ignore[no-untyped-def]
-    """Return the seed after this one; its bits from the ninth on are random enough to choose by."""
-    return (seed * 1103515245 + 12345) % 2147483648
 
 
 @helper

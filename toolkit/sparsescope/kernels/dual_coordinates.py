@@ -10,12 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import helper, kernel, struct
+from .coordinates import BEFORE, COUNT, PLACE, SEED, SWEEP, TOTAL, next_seed
 from .memory import lone_row, lone_row_as
 from .projections import cut_to_simplex
 
 OPTIMAL = 1e-12  # violations up to here, against the margin, are rounding
-READ, WRITTEN, WORST = 0, 1, 2  # what a sweep reports, by position: entries of W read and changed, largest violation
-REPORT = 3
+# What sweeps report, by position: entries of W read and changed, worst violation, samples looked at, the dual's gain.
+READ, WRITTEN, WORST, VISITS, GAINED = 0, 1, 2, 3, 4
+REPORT = 5
 
 
 @struct
@@ -97,11 +99,7 @@ def sweep_all(samples, squares, y, margin, most, order, slack, rows, W, report):
         i = order[t]
         s.g[:m] = margin
         s.g[y[i]] = 0.0
-        for p in range(samples.start(i), samples.stop(i)):
-            w = W[samples.row(p, i)]
-            x = samples.entry(p, i)
-            for k in range(m):
-                s.g[k] += x * w[k]
+        add_all_scores(samples, i, m, W, s.g)
         report[READ] += m * (samples.stop(i) - samples.start(i))
         s.u[:m] = rows.shares[i]
         top, least = bounds_of(s, m)
@@ -117,44 +115,128 @@ def sweep_all(samples, squares, y, margin, most, order, slack, rows, W, report):
             move_row(samples, i, squares[i], most[i], every, m, rows, W, s, report)
 
 
+@helper
+def work_of(report):  # type: ignore[no-untyped-def]
+    """Entries of W read and changed. Work is counted and not timed, so that a run is reproducible."""
+    return report[READ] + 2.0 * report[WRITTEN]
+
+
+@helper
+def choose_moving(rows, share, order):  # type: ignore[no-untyped-def]
+    """List the samples with a choice of classes whose last step gained more than a share of the mean; their number."""
+    n, count = rows.gains.size, 0
+    least = share * rows.gains.sum() / n
+    for i in range(n):
+        if rows.counts[i] > 1 and rows.gains[i] > least:
+            order[count] = i
+            count += 1
+    return count
+
+
 @kernel
-def sweep_active(samples, squares, y, margin, most, order, rows, W, report):
-    """The same steps over the active classes of each sample alone, which stay as they are."""
+def sweeps_active(samples, squares, y, margin, most, sweeps, share, pace, limit, rows, W, walk, part, report):
+    """Sweeps of the same steps over the active classes of each sample alone, which stay as they are, in random order.
+
+    They end after ``sweeps``, after work up to ``limit``, when no sample is left to move (:func:`choose_moving`), or
+    when a sweep gains less than ``pace`` for its work. Stops between two samples after about as much work as ``part``;
+    returns whether it is at its end.
+
+    walk : for n samples, with the seed of the order · report : see above, added to
+    """
     s = scratch(W.shape[1])
-    for t in range(order.size):
-        i = order[t]
-        labels, size = rows.labels[i], rows.counts[i]
-        rows.gains[i] = 0.0
-        for e in range(size):
-            s.g[e] = 0.0 if labels[e] == y[i] else margin
-            s.u[e] = rows.shares[i, labels[e]]
-        add_scores(samples, i, labels, size, W, s.g)
-        report[READ] += size * (samples.stop(i) - samples.start(i))
-        top, least = bounds_of(s, size)
-        report[WORST] = max(report[WORST], top - least)
-        if top - least > OPTIMAL * margin:
-            move_row(samples, i, squares[i], most[i], labels, size, rows, W, s, report)
+    order, at, sums = walk.order, walk.at, walk.sums
+    sweep, place, count, seed = at[SWEEP], at[PLACE], at[COUNT], at[SEED]
+    gained, before = sums[TOTAL], sums[BEFORE]
+    end = work_of(report) + part
+    while sweep < sweeps and (place > 0 or work_of(report) < limit):
+        if place == 0:
+            count = choose_moving(rows, share, order)
+            gained, before = 0.0, work_of(report)
+        while place < count:
+            if work_of(report) > end:
+                at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, count, seed
+                sums[TOTAL], sums[BEFORE] = gained, before
+                return False
+            seed = next_seed(seed)
+            other = place + (seed >> 8) % (count - place)
+            i = order[other]
+            order[other] = order[place]
+            place += 1
+            labels, size = rows.labels[i], rows.counts[i]
+            rows.gains[i] = 0.0
+            for e in range(size):
+                s.g[e] = 0.0 if labels[e] == y[i] else margin
+                s.u[e] = rows.shares[i, labels[e]]
+            add_scores(samples, i, labels, size, W, s.g)
+            report[READ] += size * (samples.stop(i) - samples.start(i))
+            top, least = bounds_of(s, size)
+            report[WORST] = max(report[WORST], top - least)
+            if top - least > OPTIMAL * margin:
+                move_row(samples, i, squares[i], most[i], labels, size, rows, W, s, report)
+                gained += rows.gains[i]
+        report[VISITS] += count
+        report[GAINED] += gained
+        if gained <= pace * (work_of(report) - before):
+            break
+        sweep, place = sweep + 1, 0
+    return True
+
+
+@helper
+def add_all_scores(samples, i, m, W, g):  # type: ignore[no-untyped-def]
+    """g += scores of sample i for all classes, by four entries of x at a time: that reads and writes g less often."""
+    p, stop = samples.start(i), samples.stop(i)
+    while p + 4 <= stop:
+        w0, w1, w2, w3 = (
+            W[samples.row(p, i)],
+            W[samples.row(p + 1, i)],
+            W[samples.row(p + 2, i)],
+            W[samples.row(p + 3, i)],
+        )
+        x0, x1, x2, x3 = samples.entry(p, i), samples.entry(p + 1, i), samples.entry(p + 2, i), samples.entry(p + 3, i)
+        for k in range(m):
+            g[k] += (x0 * w0[k] + x1 * w1[k]) + (x2 * w2[k] + x3 * w3[k])
+        p += 4
+    while p < stop:
+        w, x = W[samples.row(p, i)], samples.entry(p, i)
+        for k in range(m):
+            g[k] += x * w[k]
+        p += 1
 
 
 @helper
 def add_scores(samples, i, labels, size, W, g):  # type: ignore[no-untyped-def]
-    """g += scores of sample i for the first ``size`` labels of a list."""
-    if size == 2:  # most samples that are not done: two sums that stay in registers
-        first, second = labels[0], labels[1]
+    """g += scores of sample i for the first ``size`` labels of a list: sums of four or two that stay in registers."""
+    start, stop, e = samples.start(i), samples.stop(i), 0
+    while e + 4 <= size:
+        k0, k1, k2, k3 = labels[e], labels[e + 1], labels[e + 2], labels[e + 3]
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for p in range(start, stop):
+            w, x = W[samples.row(p, i)], samples.entry(p, i)
+            a += x * w[k0]
+            b += x * w[k1]
+            c += x * w[k2]
+            d += x * w[k3]
+        g[e] += a
+        g[e + 1] += b
+        g[e + 2] += c
+        g[e + 3] += d
+        e += 4
+    if e + 2 <= size:
+        k0, k1 = labels[e], labels[e + 1]
         a, b = 0.0, 0.0
-        for p in range(samples.start(i), samples.stop(i)):
-            w = W[samples.row(p, i)]
-            x = samples.entry(p, i)
-            a += x * w[first]
-            b += x * w[second]
-        g[0] += a
-        g[1] += b
-        return
-    for p in range(samples.start(i), samples.stop(i)):
-        w = W[samples.row(p, i)]
-        x = samples.entry(p, i)
-        for e in range(size):
-            g[e] += x * w[labels[e]]
+        for p in range(start, stop):
+            w, x = W[samples.row(p, i)], samples.entry(p, i)
+            a += x * w[k0]
+            b += x * w[k1]
+        g[e] += a
+        g[e + 1] += b
+        e += 2
+    if e < size:
+        a = 0.0
+        for p in range(start, stop):
+            a += samples.entry(p, i) * W[samples.row(p, i), labels[e]]
+        g[e] += a
 
 
 @kernel

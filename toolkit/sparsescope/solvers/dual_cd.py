@@ -22,10 +22,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels.dual_coordinates import READ, REPORT, WORST, WRITTEN, DualRows, sweep_active, sweep_all, weights_of
+from ..kernels.coordinates import walk
+from ..kernels.dual_coordinates import (
+    GAINED,
+    REPORT,
+    VISITS,
+    WORST,
+    DualRows,
+    sweep_all,
+    sweeps_active,
+    weights_of,
+    work_of,
+)
 from ..kernels.rows import loss_sum
 from ..kernels.splitting import hinge_facts, smoothed_duals
-from ..pauses import parts_of, pause
+from ..pauses import parts_of, pause, to_the_end
 from ..problems.base import Certificate
 from ..problems.certificate import double_scores
 from ..problems.linear_algebra import inner
@@ -226,17 +237,13 @@ class DualCD(Solver):
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = self.start(tiny, np.ones((tiny.d, tiny.m), tiny.dtype))
         self.step(tiny, state)
-        sweep = np.arange(tiny.n)
-        sweep_active(
-            state.samples, state.squares, state.y, state.margin, state.most, sweep, state.rows, state.V, state.report
-        )
         descend(Face(state.rows.shares, state.y, state.margin), state)
         return state
 
     # ------------------------------------------------------------------------------------------------------- the steps
     def step(self, problem: Problem, state: DualState) -> None:
         data = state.samples, state.squares, state.y, state.margin, state.most
-        gains, counts, report = state.rows.gains, state.rows.counts, state.report
+        gains, report = state.rows.gains, state.report
         report[:] = 0.0
         order = self.awake(state)
         for start, stop in parts_of(state.lengths[order] * float(problem.m), PART):
@@ -244,25 +251,16 @@ class DualCD(Solver):
             pause()
         state.slack = max(min(state.slack, 0.5 * report[WORST]), SLACK * state.margin)
         self.send_to_sleep(state, order)
-        visits, gained, first = order.size, float(gains[order].sum()), work(report)
-        pace, done = gained / first if first > 0.0 else 0.0, 0
-        while done < self.inner and work(report) < (1.0 + RATIO) * first:
-            moving = (counts > 1) & (gains > (STILL * gains.mean() if self.shrinking else -1.0))
-            order = state.rng.permutation(np.flatnonzero(moving))
-            if not order.size:
-                break
-            before = work(report)
-            read = state.lengths[order] * counts[order].astype(np.float64)
-            for start, stop in parts_of(read, PART // 4):
-                sweep_active(*data, order[start:stop], state.rows, state.V, report)
-                pause()
-            visits, done, gain = visits + order.size, done + 1, float(gains[order].sum())
-            gained += gain
-            if gain < pace * (work(report) - before):
-                break
-        state.passes += 2.0 * visits / problem.n
-        state.work += work(report)
-        state.faces.swept(work(report), gained)
+        gained, first = float(gains[order].sum()), float(work_of(report))
+        at = walk(problem.n, int(state.rng.integers(2**31)))
+        rules = self.inner, STILL if self.shrinking else -1.0, gained / first if first > 0.0 else 0.0
+        limit = (1.0 + RATIO) * first
+        to_the_end(lambda: bool(sweeps_active(*data, *rules, limit, state.rows, state.V, at, PART // 2, report)))
+        gained += float(report[GAINED])
+        state.passes += 2.0 * (order.size + float(report[VISITS])) / problem.n
+        done = float(work_of(report))
+        state.work += done
+        state.faces.swept(done, gained)
         if self.faces:
             state.passes += state.faces.phase(state)
         state.iteration += 1
@@ -331,11 +329,6 @@ class DualCD(Solver):
         _, active, positive = hinge_facts(Z, shares, own, problem.loss, ACTIVE * state.margin)
         positive -= int(np.count_nonzero(shares[np.arange(own.size), own]))
         return certificate_of_duals(problem, dual, loss, omega, problem.lam, (rows, entries, active, positive))
-
-
-def work(report: np.ndarray) -> float:
-    """Entries of W read and changed. Work is counted and not timed, so that a run is reproducible."""
-    return float(report[READ] + 2.0 * report[WRITTEN])
 
 
 solvers.add("dual-cd", DualCD)
