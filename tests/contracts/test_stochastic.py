@@ -26,7 +26,7 @@ from solving import (
 import sparsescope as ss
 from sparsescope.runs.stopping import Iterations
 
-NEAR, PASSES, STRETCHES = 0.02, 400, (1, 51, 151, 401)
+NEAR, PASSES, STRETCHES = 0.02, 800, (1, 51, 201, 801)
 
 stochastic_solver = pytest.mark.parametrize("name", STOCHASTIC)
 
