@@ -131,8 +131,11 @@ def problem_for(name: str, data: str, loss: str, penalty: str, **settings: Any) 
 
 def skip_one_score(name: str, problem: ss.Problem) -> None:
     """Skip what a solver of two scores is not for."""
-    if solvers[name].two_classes and problem.loss.one_score:
-        pytest.skip(f"{name} is for two scores")
+    if solvers[name].two_classes:
+        if problem.loss.one_score:
+            pytest.skip(f"{name} is for two scores")
+        if (reason := solvers.create(name).solves(problem)) is not None:
+            pytest.skip(reason)
 
 
 def arrays_of(state: Any) -> list[np.ndarray]:
