@@ -18,7 +18,7 @@ from sparsescope.experiments.paper3 import fitting, protocol, quadratic, races, 
 from sparsescope.experiments.pools import Pool, pool
 from sparsescope.experiments.progress import Report
 
-TINY = Settings(quick=True, seconds=0.03, seed=1)
+TINY = Settings(quick=True, seconds=0.05, seed=1)
 LIMIT = protocol.limits(TINY)
 
 
