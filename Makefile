@@ -229,7 +229,7 @@ test-oldest: $(READY_DEV)
 	$(OLDEST)/bin/python -m sparsescope doctor
 	$(OLDEST)/bin/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n $(UNITS) --dist worksteal -q $(ARGS)
 
-# The tests show each door a second of the same cases; here they are others each time. What fails goes into tests/fuzz/corpus.json.
+# The tests show each door the same batch of cases; here they are others each time. What fails goes into tests/fuzz/corpus.json.
 fuzz: $(READY_DEV)
 	SPARSESCOPE_FUZZ_SECONDS=$(FUZZ_SECONDS) SPARSESCOPE_FUZZ_SEED=$$(date +%s) $(BIN)/python -m pytest tests/fuzz -q -s $(ARGS)
 

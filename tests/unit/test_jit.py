@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,6 +77,15 @@ def copies() -> Iterator[Copies]:
         yield Copies(made)
 
 
+seconds = itertools.count(2, 2)
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Write a source as of another second: bytecode that Python keeps goes by the second and the size of its source."""
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (time.time() + next(seconds),) * 2)
+
+
 COUNT = """
     hits = sum(loss_sum.stats.cache_hits.values())
     misses = sum(loss_sum.stats.cache_misses.values())
@@ -113,14 +124,14 @@ def test_an_edited_loss_is_compiled_again_and_an_unchanged_one_is_found(copied: 
     text = source.read_text(encoding="utf-8")
     old, new = "total += 0.5 - z[r]", "total += 3.5 - z[r]"
     assert old in text
-    source.write_text(text.replace(old, new), encoding="utf-8")
+    rewrite(source, text.replace(old, new))
     assert copies.run(code, copied) == {"value": 7.0, "hits": 0, "misses": 1}
     assert copies.run(code, copied) == {"value": 7.0, "hits": 1, "misses": 0}
-    source.write_text(text, encoding="utf-8")
+    rewrite(source, text)
     assert copies.run(code, copied) == {"value": 1.0, "hits": 1, "misses": 0}, "and the old one is still there"
     for name, again in (("logistic", 0), ("pairs", 0), ("targets", 1), ("base", 1)):  # squared imports the last two
         path = copied / "sparsescope" / "losses" / f"{name}.py"
-        path.write_text(path.read_text(encoding="utf-8") + "\nEDITED = 1\n", encoding="utf-8")
+        rewrite(path, path.read_text(encoding="utf-8") + "\nEDITED = 1\n")
         assert copies.run(code, copied) == {"value": 1.0, "hits": 1 - again, "misses": again}, name
 
 
@@ -164,19 +175,18 @@ def test_parts_and_kernels_in_a_users_module_are_cached_and_followed_when_edited
     tmp_path: Path, copies: Copies
 ) -> None:
     mine, tools = tmp_path / "mine.py", tmp_path / "tools.py"
-    mine.write_text(USER_MODULE, encoding="utf-8")
-    tools.write_text(TOOLS, encoding="utf-8")
+    rewrite(mine, USER_MODULE)
+    rewrite(tools, TOOLS)
     package = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(PACKAGE.parent)])}
     fresh, again = {"hits": [0, 0], "misses": [1, 1]}, {"hits": [1, 1], "misses": [0, 0]}
     assert copies.run(USE, tmp_path, **package) == {"values": [12.0, 12.0], **fresh}
     assert run_python(USE, tmp_path, **package) == {"values": [12.0, 12.0], **again}
-    mine.write_text(USER_MODULE.replace("return 2.0 *", "return 3.0 *"), encoding="utf-8")  # the part
+    rewrite(mine, USER_MODULE.replace("return 2.0 *", "return 3.0 *"))  # the part
     assert copies.run(USE, tmp_path, **package) == {"values": [18.0, 18.0], **fresh}
-    tools.write_text(TOOLS.replace("2.0 * x", "5.0 * x"), encoding="utf-8")  # a helper in another file
+    rewrite(tools, TOOLS.replace("2.0 * x", "5.0 * x"))  # a helper in another file
     assert copies.run(USE, tmp_path, **package) == {"values": [45.0, 45.0], **fresh}
-    mine.write_text(
-        USER_MODULE.replace("return 2.0 *", "return 3.0 *").replace("1.0 * loss", "10.0 * loss"), encoding="utf-8"
-    )  # the user's own kernel: only this one is new
+    # The user's own kernel: only this one is new.
+    rewrite(mine, USER_MODULE.replace("return 2.0 *", "return 3.0 *").replace("1.0 * loss", "10.0 * loss"))
     assert copies.run(USE, tmp_path, **package) == {"values": [45.0, 450.0], "hits": [1, 0], "misses": [0, 1]}
 
 
