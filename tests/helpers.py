@@ -52,6 +52,19 @@ def usual(part: Any) -> bool:
     return all(getattr(part, f.name) == f.default for f in part.fields if f.kind not in ("bool", "choice"))
 
 
+def in_turn(*axes: Iterable[Any]) -> list[Any]:
+    """Parameters of all combinations, of which the fast tests take each second one, as the white squares of a board.
+
+    So every value is met with one of two neighbours on each other axis. Tuples on an axis are several parameters.
+    """
+    found = []
+    for placed in product(*(enumerate(axis) for axis in axes)):
+        values = [v for _, value in placed for v in (value if isinstance(value, tuple) else (value,))]
+        slow = sum(at for at, _ in placed) % 2 == 1
+        found.append(pytest.param(*values, id="-".join(map(str, values)), marks=pytest.mark.slow if slow else ()))
+    return found
+
+
 def solvers_for(kind: str) -> list[str]:
     """The solvers of a kind of problems (``Problem.kind``), in the order of the registry."""
     return [name for name in solvers if kind in solvers[name].kinds]

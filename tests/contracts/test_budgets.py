@@ -92,7 +92,7 @@ def test_what_is_handed_back_keeps_the_budget_and_its_bounds(
     found = ss.solve(problem, solvers.create(name, eta=ETA, **settings), tol=tol, max_iter=limit, certify_every=10)
     assert found.converged, found
     check(problem, found)
-    if penalty == "l1" and data == "iris":
+    if penalty == "l1":  # on iris
         optimum = smallest_l1(ETA)
         assert abs(found.objective - optimum) <= found.gap + 1e-9 * optimum
         assert found.dual - 1e-9 * optimum <= optimum

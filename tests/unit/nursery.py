@@ -3,16 +3,18 @@
 A process loads what the package is built on, and nothing of the package; each question is then answered by a copy of
 this process. Such a copy has to import and to find the package as any new process does, and takes a second or three
 less for it. All copies have the same seed of hashes and the same addresses: where these matter, start a process.
+Processes that are killed at their work are such copies, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,3 +88,38 @@ def nursery(loads: str) -> Iterator[Nursery]:
         yield Nursery(process, Path(notes))
         assert process.stdin is not None
         process.stdin.close()
+
+
+AT_WORK = """
+import os, sys
+for _ in range(int(sys.argv[1])):
+    first, child = os.getpid(), os.fork()
+    while not child and os.getppid() == first:
+        work()
+    if not child:
+        os._exit(1)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+def kill_at_work(program: str, place: Path, times: int, wait: Callable[[int], None], check: Callable[[], None]) -> None:
+    """Kill processes that do nothing but call their function `work`, one after the other.
+
+    program: defines `work` and finds the place in `sys.argv[2]` · wait: lets the process of this number work for a
+    while · check: is called when one has been killed
+    """
+    command = [sys.executable, "-c", program + AT_WORK, str(times), str(place)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            for number in range(times):
+                working = int(process.stdout.readline())
+                wait(number)
+                os.kill(working, signal.SIGKILL)
+                assert int(process.stdout.readline()) == -signal.SIGKILL, "it ended otherwise"
+                check()
+        except BaseException:
+            process.kill()
+            raise
+    assert process.returncode == 0

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import digits, iris, objective, text
+from helpers import digits, in_turn, iris, objective, text
 from sparsescope.kernels.dual_coordinates import sweep_all
 from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap, Iterations
@@ -170,12 +170,7 @@ def test_a_change_of_lambda_shows_the_old_weights_until_there_are_better_ones() 
 
 @pytest.mark.parametrize(
     ("out_of", "into", "weighted"),
-    [  # without and with weights of samples in turn; the other is a slow test
-        pytest.param(out_of, into, weighted, marks=() if (k + at) % 2 == weighted else pytest.mark.slow)
-        for k, out_of in enumerate(("dual-cd", "pd-sparse"))
-        for at, into in enumerate(("dual-cd", "pd-sparse", "ssnal", "fbpd"))
-        for weighted in (False, True)
-    ],
+    in_turn(("dual-cd", "pd-sparse"), ("dual-cd", "pd-sparse", "ssnal", "fbpd"), (False, True)),
 )
 def test_the_dual_point_goes_with_a_switch_of_solver(out_of: str, into: str, weighted: bool) -> None:
     X, y = iris()

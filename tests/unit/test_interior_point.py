@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import hinge_program, tags
+from helpers import hinge_program, in_turn, tags
 from sparsescope.problems import null_programs
 from sparsescope.problems.interior_cones import Orthant, SecondOrder
 from sparsescope.problems.interior_systems import ByClass, ByWeights, Joint, factored
@@ -134,17 +134,7 @@ def test_a_fork_goes_on_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("penalty", "intercept"),
-    [  # without and with an intercept in turn; the other is a slow test
-        pytest.param(
-            penalty,
-            intercept,
-            id=f"{penalty}-{'intercept' if intercept else 'plain'}",
-            marks=() if at % 2 == intercept else pytest.mark.slow,
-        )
-        for at, penalty in enumerate(["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)])
-        for intercept in (False, True)
-    ],
+    ("penalty", "intercept"), in_turn(["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)], (False, True))
 )
 def test_all_systems_give_the_same_step(penalty: Any, intercept: bool) -> None:
     problem = at(0.05, penalty=penalty, intercept=intercept)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nursery import kill_at_work
 
 import sparsescope as ss
 from sparsescope import cli
@@ -256,23 +257,16 @@ def test_ctrl_c_at_any_time_leaves_no_traceback(wait: float, tmp_path: Path) -> 
     assert code in (cli.INTERRUPTED, -signal.SIGINT) and "Traceback" not in errors, errors
 
 
-# Each process is a copy of the first, which does nothing meanwhile: to be killed it need not begin anew.
 WRITER = """
-import os, sys
+import sys
 import numpy as np, sparsescope as ss
 from sparsescope.runs.trace import Recorder
 rng = np.random.default_rng(0)
 recorder = Recorder()
 problem = ss.Problem(rng.standard_normal((60, 40)), np.arange(60) % 3, lam=0.01)
 ss.solve(problem, "ista", tol=0.0, max_iter=5, callbacks=[recorder], record=False)
-for _ in range(int(sys.argv[2])):
-    first, child = os.getpid(), os.fork()
-    while not child and os.getppid() == first:
-        recorder.trace.save(sys.argv[1])
-    if not child:
-        os._exit(1)
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+def work():
+    recorder.trace.save(sys.argv[2])
 """
 
 
@@ -280,23 +274,17 @@ def kill_while_saving(folder: Path, times: int, seed: int = 0) -> None:
     """Kill a process that does nothing but save at random moments: the file always holds the whole trace."""
     draw = random.Random(seed)
     file = folder / "run.npz"
-    command = [sys.executable, "-c", WRITER, str(file), str(times)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        try:
-            for _ in range(times):
-                writer = int(program.stdout.readline())
-                end = time.monotonic() + 60
-                while not file.exists() and time.monotonic() < end:
-                    time.sleep(0.01)
-                time.sleep(draw.random() * 0.2)
-                os.kill(writer, signal.SIGKILL)
-                assert int(program.stdout.readline()) == -signal.SIGKILL, "it ended otherwise"
-                assert len(Trace.load(file)) == 6
-        except BaseException:
-            program.kill()
-            raise
-    assert program.returncode == 0
+
+    def wait(_: int) -> None:
+        end = time.monotonic() + 60
+        while not file.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(draw.random() * 0.2)
+
+    def check() -> None:
+        assert len(Trace.load(file)) == 6
+
+    kill_at_work(WRITER, file, times, wait, check)
 
 
 def test_a_process_killed_while_it_saves_leaves_a_whole_trace(tmp_path: Path) -> None:

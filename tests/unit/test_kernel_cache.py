@@ -8,7 +8,6 @@ import logging
 import os
 import pickle
 import random
-import signal
 import subprocess
 import sys
 import textwrap
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nursery import kill_at_work
 
 from sparsescope.jit import cache as kernel_cache
 from sparsescope.jit import store as kernel_store
@@ -297,21 +297,14 @@ def test_what_was_abandoned_in_mid_write_is_removed_after_a_while(tmp_path: Path
 
 
 # ---------------------------------------------------------------------------------------------------- many at one time
-# Each writer is a copy of the first process, which does nothing meanwhile: to be killed it need not begin anew.
 WRITER = """
-import os, pickle, sys
+import itertools, pickle, sys
 from pathlib import Path
 from sparsescope.jit.store import KernelStore
-for _ in range(int(sys.argv[2])):
-    first, child = os.getpid(), os.fork()
-    if not child:
-        store, k = KernelStore(Path(sys.argv[1]), "base", "stamp", pickle.dumps), 0
-        while os.getppid() == first:
-            k += 1
-            store.save("key", bytes([k % 256]) * 3_000_000)
-        os._exit(1)
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+numbers = itertools.count(1)
+def work():
+    store = KernelStore(Path(sys.argv[2]), "base", "stamp", pickle.dumps)
+    store.save("key", bytes([next(numbers) % 256]) * 3_000_000)
 """
 
 
@@ -320,25 +313,19 @@ def kill_in_mid_write(folder: Path, times: int, seed: int = 0) -> int:
     store = KernelStore(folder, "base", "stamp", pickle.dumps)
     store.save("key", b"first")
     draw = random.Random(seed)
-    command = [sys.executable, "-c", WRITER, str(folder), str(times)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        try:
-            for k in range(times):
-                writer = int(program.stdout.readline())
-                end = time.monotonic() + 120.0
-                while k == 0 and store.load("key") == b"first":
-                    assert time.monotonic() < end, "nothing is written"
-                    time.sleep(0.01)
-                time.sleep(draw.random() * 0.1)
-                os.kill(writer, signal.SIGKILL)
-                assert int(program.stdout.readline()) == -signal.SIGKILL, "it ended otherwise"
-                kept = store.load("key")
-                assert len(kept) == 3_000_000 and kept == kept[:1] * 3_000_000
-        except BaseException:
-            program.kill()
-            raise
-    assert program.returncode == 0
+
+    def wait(number: int) -> None:
+        end = time.monotonic() + 120.0
+        while number == 0 and store.load("key") == b"first":
+            assert time.monotonic() < end, "nothing is written"
+            time.sleep(0.01)
+        time.sleep(draw.random() * 0.1)
+
+    def check() -> None:
+        kept = store.load("key")
+        assert len(kept) == 3_000_000 and kept == kept[:1] * 3_000_000
+
+    kill_at_work(WRITER, folder, times, wait, check)
     return len(list(folder.glob("*.tmp")))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sparsescope as ss
-from helpers import digits, iris, tags
+from helpers import digits, in_turn, iris, tags
 from sparsescope.problems import null_programs
 from sparsescope.registry import losses, penalties
 
@@ -22,17 +22,7 @@ def problem_of(loss: str, kind: str, penalty: Any, intercept: bool, **lam: float
     return ss.Problem(X, y, loss=loss, penalty=penalty, intercept=intercept, **lam)
 
 
-@pytest.mark.parametrize(
-    ("loss", "kind", "penalty", "intercept"),
-    [  # without and with an intercept in turn; the other is a slow test
-        pytest.param(
-            *(*pair, penalty, intercept),
-            id="-".join([*pair, penalty, "intercept" if intercept else "plain"]),
-            marks=() if (k + at) % 2 == intercept else pytest.mark.slow,
-        )
-        for (k, pair), (at, penalty), intercept in product(enumerate(KINKED), enumerate(FORCING), (False, True))
-    ],
-)
+@pytest.mark.parametrize(("loss", "kind", "penalty", "intercept"), in_turn(KINKED, FORCING, (False, True)))
 def test_zero_is_optimal_at_lam_max_and_not_just_below(loss: str, kind: str, penalty: str, intercept: bool) -> None:
     problem = problem_of(loss, kind, penalty, intercept)
     assert 0.0 <= problem.lam_max_slack < 2e-3
@@ -92,17 +82,7 @@ def test_many_classes_end_at_the_limit_of_steps(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("penalty", "intercept"),
-    [
-        pytest.param(
-            penalty,
-            intercept,
-            id=f"{penalty}-{'intercept' if intercept else 'plain'}",
-            marks=() if at % 2 == intercept else pytest.mark.slow,
-        )
-        for at, penalty in enumerate(["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)])
-        for intercept in (False, True)
-    ],
+    ("penalty", "intercept"), in_turn(["l1", "l1/linf", "sparse-group", ss.penalties.BlockL1L2(7)], (False, True))
 )
 def test_a_central_path_finds_what_linear_programmes_find(
     monkeypatch: pytest.MonkeyPatch, penalty: Any, intercept: bool

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import PENALTIES
+from helpers import PENALTIES, in_turn
 from sparsescope.live import thresholds
 from sparsescope.problems.certificate import Workspace
 from sparsescope.registry import solvers
@@ -98,13 +98,7 @@ def test_at_the_optimum_the_rows_that_are_in_stand_at_the_bar(penalty: str) -> N
 
 @pytest.mark.parametrize(
     ("penalty", "intercept"),
-    [  # without and with an intercept in turn; the other is a slow test
-        pytest.param(penalty, intercept, marks=() if at % 2 == intercept else pytest.mark.slow)
-        for at, penalty in enumerate(
-            ["l1/l2", "l1", "l1/linf", "sparse-group", "elastic-net", ss.penalties.BlockL1L2(size=3)]
-        )
-        for intercept in (False, True)
-    ],
+    in_turn(["l1/l2", "l1", "l1/linf", "sparse-group", "elastic-net", ss.penalties.BlockL1L2(size=3)], (False, True)),
 )
 def test_what_is_proved_out_is_out(penalty: Any, intercept: bool) -> None:
     problem = problem_of(penalty, intercept=intercept)

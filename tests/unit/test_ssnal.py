@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import FirstOrder, digits, factors, hinge_program, iris, tags
+from helpers import FirstOrder, digits, factors, hinge_program, in_turn, iris, tags
 from sparsescope.kernels.augmented import envelope, envelope_curvature
 from sparsescope.pauses import pausing
 from sparsescope.problems import linear_algebra, null_programs
@@ -24,21 +24,7 @@ from sparsescope.solvers.shared.proximal_point import ProximalPoint
 HINGE = "crammer-singer"
 
 
-def in_turn(*firsts: tuple[str, ...]) -> list[Any]:
-    """First parameters with each penalty, without and with an intercept: one in turn, and the other is a slow test."""
-    return [
-        pytest.param(
-            *(*first, penalty, intercept),
-            id="-".join((*first, penalty, "intercept" if intercept else "plain")),
-            marks=() if (k + at) % 2 == intercept else pytest.mark.slow,
-        )
-        for k, first in enumerate(firsts)
-        for at, penalty in enumerate(penalties)
-        for intercept in (False, True)
-    ]
-
-
-@pytest.mark.parametrize(("kind", "penalty", "intercept"), in_turn(("classes",), ("sets",)))
+@pytest.mark.parametrize(("kind", "penalty", "intercept"), in_turn(("classes", "sets"), penalties, (False, True)))
 def test_every_penalty_is_certified_to_a_small_gap(
     kind: str, penalty: str, intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,7 +123,7 @@ def test_few_of_many_features_and_a_start_from_fbpd(monkeypatch: pytest.MonkeyPa
     np.testing.assert_allclose(run.state.Z, problem.scores(run.state.weights(), run.state.intercept()), atol=1e-10)
 
 
-@pytest.mark.parametrize(("penalty", "intercept"), in_turn(()))
+@pytest.mark.parametrize(("penalty", "intercept"), in_turn(penalties, (False, True)))
 def test_a_smooth_loss_with_every_penalty_and_weights(penalty: str, intercept: bool) -> None:
     X, y = iris()
     rng = np.random.default_rng(0)

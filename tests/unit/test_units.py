@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import PREDICTING, forms, iris
+from helpers import PREDICTING, forms, in_turn, iris
 from sparsescope.registry import penalties, solvers
 
 POWERS = (-498, -40, 30, 498)  # of two: 1e-150, 1e-12, 1e9, 1e150
@@ -62,14 +62,7 @@ FACTORS = (1e-150, 1e-10, 1.8e19, 1e150)
 FOLLOWED = ("bcd-ls", "bcd-cst", "fista-cst", "fista-ls", "sparsa", "working-set", "auto")
 
 
-@pytest.mark.parametrize(
-    ("name", "factor"),
-    [
-        pytest.param(name, factor, marks=() if (k + at) % 2 == 0 else pytest.mark.slow)
-        for k, name in enumerate(FOLLOWED)
-        for at, factor in enumerate(FACTORS)
-    ],
-)
+@pytest.mark.parametrize(("name", "factor"), in_turn(FOLLOWED, FACTORS))
 def test_solutions_in_any_units_are_certified_and_are_those_of_the_usual_ones(name: str, factor: float) -> None:
     X, y = iris()
     usual = in_usual_units()
