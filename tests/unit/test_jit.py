@@ -190,6 +190,28 @@ def test_parts_and_kernels_in_a_users_module_are_cached_and_followed_when_edited
     assert copies.run(USE, tmp_path, **package) == {"values": [45.0, 450.0], "hits": [1, 0], "misses": [0, 1]}
 
 
+@pytest.mark.skipif(not kernel_compiler.LEAN, reason="numba's own way compiles helpers in each process")
+def test_a_helper_called_from_python_is_cached_and_followed_when_edited(copied: Path, copies: Copies) -> None:
+    tools = copied / "tools.py"
+    rewrite(tools, TOOLS)
+    code = """
+    import json, numpy as np, tools
+    from numba.core import event
+    from sparsescope.losses.pairs import pair_value
+    with event.install_recorder("numba:compile") as seen:
+        own, pair = tools.twice(3.0), pair_value(np.zeros(2), np.array([1, 0]))
+    compiled = {found.data["dispatcher"].py_func.__name__ for _, found in seen.buffer}
+    print(json.dumps(dict(values=[own, pair], own="twice" in compiled, pair="pair_value" in compiled)))
+    """
+    assert copies.run(code, copied) == {"values": [6.0, 1.0], "own": True, "pair": True}
+    assert run_python(code, copied) == {"values": [6.0, 1.0], "own": False, "pair": False}
+    rewrite(tools, TOOLS.replace("2.0 * x", "5.0 * x"))
+    assert copies.run(code, copied) == {"values": [15.0, 1.0], "own": True, "pair": False}
+    pairs = copied / "sparsescope" / "losses" / "pairs.py"
+    rewrite(pairs, pairs.read_text(encoding="utf-8") + "\nEDITED = 1\n")
+    assert copies.run(code, copied) == {"values": [15.0, 1.0], "own": True, "pair": True}, "the user's may call any"
+
+
 def test_a_class_in_main_works_and_is_not_written_to_disk(tmp_path: Path, copies: Copies) -> None:
     code = """
     import json, numpy as np

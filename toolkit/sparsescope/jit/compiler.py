@@ -169,9 +169,11 @@ def fallback() -> str:
     return f"numba {numba.__version__} compiles in its own way, which gives the same and takes longer: {why}"
 
 
-def inner(function: Callable[..., Any], **options: Any) -> Any:
+def inner(
+    function: Callable[..., Any], remember: Callable[[Any, Callable[..., Any]], None] | None = None, **options: Any
+) -> Any:
     """A function that kernels can call: compiled without machine code, and in one form whatever constants it is called
-    with. Called from Python it is compiled as a whole."""
+    with. Called from Python it is compiled as a whole, and kept on disk by ``remember``, as kernels are."""
     made = numba.njit(**{**INNER, **options})(function)
     if disabled() or not LEAN:
         return made
@@ -181,7 +183,10 @@ def inner(function: Callable[..., Any], **options: Any) -> Any:
 
     @functools.cache
     def whole() -> Any:
-        return numba.njit(**KERNEL)(function)
+        compiled = numba.njit(**KERNEL)(function)
+        if remember is not None:
+            remember(compiled, function)
+        return compiled
 
     made.add_overload = lambda result: made.overloads.__setitem__(tuple(result.signature.args), result)
     made._compile_for_args = lambda *args, **kws: whole()

@@ -241,10 +241,11 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 
 def helper(function: Any = None, *, forceinline: bool = True, _nrt: bool = True) -> Any:
-    """Decorator for small functions that kernels and parts call (inlined, not cached on their own)."""
+    """Decorator for small functions that kernels and parts call (inlined there, and kept on disk only for calls from
+    Python)."""
     if function is None:
         return functools.partial(helper, forceinline=forceinline, _nrt=_nrt)
-    return inner(function, forceinline=forceinline, _nrt=_nrt)
+    return inner(function, remember, forceinline=forceinline, _nrt=_nrt)
 
 
 lean = functools.partial(helper, _nrt=False)
