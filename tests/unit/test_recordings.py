@@ -373,6 +373,7 @@ DAMAGE: dict[str, tuple[Callable[[str], bytes], str]] = {
     "a start elsewhere": (other(start={"rows": ["int32", 0, 2**40], "values": None}), "outside"),
     "a picture of no event": (other(pictures=[{"index": 2**53 + 1, "kinds": {}}]), "index of a picture"),
     "a picture without shape": (other(pictures=[{"index": 0, "kinds": {"matrix": {}}}]), "shape"),
+    "a picture too large": (other(pictures=[{"index": 0, "kinds": {"matrix": {"shape": [2**31 + 1, 1]}}}]), "size of"),
 }  # fmt: skip
 
 
