@@ -14,8 +14,9 @@ from sparsescope.registry import penalties
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
 from sparsescope.solvers.shared.newton import Newton, able
-from sparsescope.solvers.shared.pieces import pieces_of
+from sparsescope.solvers.shared.pieces import RowPieces, pieces_of
 
+TO_FIRST_END = RowPieces.to_first_end
 BLOCKS = [[10, 0, 3], [1], [9, 2, 8, 4], [7, 5, 6]]  # features anywhere, blocks of different sizes
 every_kind = pytest.mark.parametrize("kind", [penalties[name] for name in BLOCK_PENALTIES])
 both = pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
@@ -204,3 +205,59 @@ def test_blocks_that_a_step_would_carry_through_zero_end_there(kind: Any) -> Non
     expected = np.where(np.arange(len(W))[:, None] < pieces.rows.size, -W, D)
     stopped = pieces.stop_at_zero(W, D)
     np.testing.assert_array_equal(D, expected if stopped else -1.5 * W)
+
+
+def test_a_step_may_end_where_the_first_row_is_at_zero() -> None:
+    rng = np.random.default_rng(0)
+    problem = ss.Problem(rng.standard_normal((20, 4)), np.arange(20) % 3, penalty="l1/l2", lam=0.7, intercept=True)
+    W = rng.standard_normal((5, 3))
+    pieces = pieces_of(problem, W[:4])
+    assert pieces is not None
+    pieces.damp(W, np.ones(W.shape), 0.2)
+    D = W * np.array([1.0, -1.5, -0.5, -4.0, -9.0])[:, None]  # rows 1 and 3 would pass zero; the last is the intercept
+    stopped = D.copy()
+    assert pieces.stop_at_zero(W, stopped) == 2
+    found = pieces.to_first_end(W, D, stopped)
+    np.testing.assert_allclose(found, D / 4.0)
+    assert not (W + found)[3].any(), "exactly zero, not nearly"
+
+
+@every_kind
+def test_a_step_may_end_where_the_first_block_is_at_zero(kind: Any) -> None:
+    _, W, pieces = setting(kind, intercept=True)
+    pieces.damp(W, np.ones(W.shape), 0.2)
+    scale = np.linspace(1.5, 3.0, W.shape[1])  # the blocks of the last class are the first at zero
+    D, stopped = -scale * W, -scale * W
+    if not pieces.stop_at_zero(W, stopped):
+        return  # no kink there that the metric knows of
+    found = pieces.to_first_end(W, D, stopped)
+    np.testing.assert_allclose(found, D / 3.0)
+    s = pieces.rows.size
+    assert not (W + found)[:s, -1].any() and (W + found)[:s, 0].any()
+
+
+def test_a_newton_step_that_would_pass_zero_far_off_ends_the_first_row_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = digits()
+    twice = np.hstack([X, X + 1e-3 * rng.standard_normal(X.shape)])  # either of two columns can take the other's weight
+    problem = ss.Problem(twice, y, penalty="l1/l2", lam_ratio=0.05)
+    solver = WorkingSet(newton=False)
+    newton, state = Newton(problem, 300), solver.init(problem)
+    for _ in range(5):
+        solver.step(problem, state)
+    newton.damping = 1e-6
+    tried: list[bool] = []
+    monkeypatch.setattr(
+        RowPieces, "to_first_end", lambda *given: (tried.append(True), TO_FIRST_END(*given))[1], raising=True
+    )
+    ended = 0
+    for _ in range(12):
+        used = np.flatnonzero(state.coef.any(axis=1))
+        tried.clear()
+        step = newton.step(problem, state)
+        assert step is not None and step.taken and step.after < step.before
+        if tried and step.size == 1.0:
+            ended += 1
+            assert np.count_nonzero(state.coef[used].any(axis=1)) < used.size
+        np.testing.assert_allclose(state.Z, twice @ state.coef, atol=1e-10)
+    assert ended

@@ -5,7 +5,8 @@ g ← P(∇f(W)_S + λ∇Ω(W_S))
 D ← solution of P(∇²f(W)_SS + λ∇²Ω(W_S) + μM)P D = −g by a few preconditioned conjugate-gradient steps,
     M = diag ∇²f + the largest curvature of λΩ; the preconditioner has that along each vector in use as well
 D_j ← −W_j where W_j + D_j would be beyond zero, if that leaves a direction that goes down
-α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨g, D⟩
+α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨g, D⟩; where that is below 1, the step along D as it was before up to the first
+    W_j at zero, if F is lower there: D holds with all rows moving together, two words that always stand together, say
 μ falls after a full step and rises after a shortened one
 The scores move by α·XD, so a trial costs no product with X.
 """
@@ -13,6 +14,7 @@ The scores move by α·XD, so a trial costs no product with X.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -186,6 +188,19 @@ class Step:
     read: float
 
 
+class Move(NamedTuple):
+    """Result of a search along a direction D: ``taken`` or not, F after it, step size, trials, ⟨g, D⟩, the weights in
+    use after it, and XD."""
+
+    taken: bool
+    after: float
+    size: float
+    trials: int
+    slope: float
+    W: np.ndarray
+    E: np.ndarray
+
+
 class Newton:
     """Newton steps for one problem: the damping, the support with its data, and the arrays of a step.
 
@@ -216,7 +231,7 @@ class Newton:
 
     def step(self, problem: Problem, state: State) -> Step | None:
         """Move the weights and scores of ``state``; ``None`` if no row is in use."""
-        d, n, lam = problem.d, problem.n, problem.lam
+        d, n = problem.d, problem.n
         pieces = pieces_of(problem, state.coef[:d])
         if pieces is None:
             return None
@@ -231,7 +246,7 @@ class Newton:
         at = np.append(rows, d) if problem.intercept else rows
         W = taken(state.coef, at, state.coef.dtype)
         before = self._take_derivatives(problem, state.Z) / n
-        before += lam * pieces.value(W)
+        before += problem.lam * pieces.value(W)
         pause()
         G = _pulled(problem, at, self.U)
         G /= n
@@ -239,37 +254,60 @@ class Newton:
         pieces.gradient(W, G)
         D, products = self._direction(pieces, state.Z, W, G)
         pause()
-        slope, stopped, new = inner(G, D), taken(D, dtype=D.dtype), np.empty_like(W)
-        if pieces.stop_at_zero(W, stopped) and (steep := inner(G, stopped)) <= STILL_DOWN * slope:
+        whole, slope, stopped = D, inner(G, D), taken(D, dtype=D.dtype)
+        ends = pieces.stop_at_zero(W, stopped)
+        if ends and (steep := inner(G, stopped)) <= STILL_DOWN * slope:
             D, slope = stopped, steep
-        E = _pushed(problem, at, D, self.E)
+        move = self._moved(problem, state, pieces, W, D, slope, before, self.E)
+        if ends and not (move.taken and move.size == 1.0):
+            D = pieces.to_first_end(W, whole, stopped)
+            other = self._moved(problem, state, pieces, W, D, inner(G, D), before, np.empty_like(self.E), most=1)
+            better = other if other.taken and other.after < move.after else move
+            move = better._replace(trials=move.trials + other.trials)
+        if move.taken:
+            pause()
+            put(state.coef, at, move.W)
+            move.E[:] *= move.size
+            state.Z += move.E
+        gain = (before - move.after) / (-0.5 * move.slope) if move.taken else 0.0
+        self._trust(move.taken, move.size, gain, products)
+        return Step(
+            move.taken,
+            before,
+            move.after,
+            move.size if move.taken else float("nan"),
+            move.trials,
+            products,
+            (2.0 * products + 3.0) * known.nnz,
+        )
+
+    @staticmethod
+    def _moved(
+        problem: Problem,
+        state: State,
+        pieces: RowPieces,
+        W: np.ndarray,
+        D: np.ndarray,
+        slope: float,
+        before: float,
+        E: np.ndarray,
+        most: int = TRIALS_MOST,
+    ) -> Move:
+        """Search along D, with at most so many trials. E (n, m): array for XD."""
+        new, after = np.empty_like(W), before
+        at = np.append(pieces.rows, problem.d) if problem.intercept else pieces.rows
+        _pushed(problem, at, D, E)
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
-        after = before
 
         def value(size: float) -> float:
             nonlocal after
             pause()
-            after = moved_loss(state.Z, E, size, *problem.terms) / n
-            after += lam * pieces.moved(W, D, size, new)
+            after = moved_loss(state.Z, E, size, *problem.terms) / problem.n
+            after += problem.lam * pieces.moved(W, D, size, new)
             return after
 
-        most = TRIALS_MOST if slope < 0.0 else 0
-        size, trials, accepted = backtrack(value, slope, slack, most, before)
-        if accepted:
-            pause()
-            put(state.coef, at, new)
-            E *= size
-            state.Z += E
-        self._trust(accepted, size, (before - after) / (-0.5 * slope) if accepted else 0.0, products)
-        return Step(
-            accepted,
-            before,
-            after if accepted else before,
-            size if accepted else float("nan"),
-            trials,
-            products,
-            (2.0 * products + 3.0) * known.nnz,
-        )
+        size, trials, accepted = backtrack(value, slope, slack, most if slope < 0.0 else 0, before)
+        return Move(accepted, after if accepted else before, size, trials, slope, new, E)
 
     def _take_derivatives(self, problem: Problem, Z: np.ndarray) -> float:
         """U, A and which samples are bent, of scores Z; returns Σ_i ℓ."""
