@@ -93,7 +93,7 @@ def remarks(folder: Path) -> str:
         own = [row["1 thread"] / row["2 threads"] for row in threads]
         serial, best = ([row[f"{name} ÷ 2 threads"] for row in threads] for name in ("bcd-cst", "best serial"))
         found.append(
-            f"- `bcd-parallel` on two threads takes 1/{min(own):.1f} to 1/{max(own):.1f} of its wall time on "
+            f"- `bcd-parallel` on two threads is {min(own):.2f} to {max(own):.2f} times as fast by the wall as on "
             f"one; beside the serial `bcd-cst` with the same constants it is {min(serial):.2f} to "
             f"{max(serial):.2f} times as fast, beside the best serial sweep (`bcd-ls`) {min(best):.2f} to "
             f"{max(best):.2f} times (`bench_parallel.py`)."

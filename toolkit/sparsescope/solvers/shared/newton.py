@@ -293,7 +293,7 @@ class Newton:
         E: np.ndarray,
         most: int = TRIALS_MOST,
     ) -> Move:
-        """Search along D, with at most so many trials. E (n, m): array for XD."""
+        """Result of a search along D, with at most so many trials. E (n, m): array for XD."""
         new, after = np.empty_like(W), before
         at = np.append(pieces.rows, problem.d) if problem.intercept else pieces.rows
         _pushed(problem, at, D, E)
