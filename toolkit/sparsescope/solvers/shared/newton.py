@@ -293,7 +293,7 @@ class Newton:
         E: np.ndarray,
         most: int = TRIALS_MOST,
     ) -> Move:
-        """Result of a search along D, with at most so many trials. E (n, m): array for XD."""
+        """Move along D by a line search. E (n, m): array for XD; ``most``: the largest number of trials."""
         new, after = np.empty_like(W), before
         at = np.append(pieces.rows, problem.d) if problem.intercept else pieces.rows
         _pushed(problem, at, D, E)
