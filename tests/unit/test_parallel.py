@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import sparsescope as ss
 from helpers import digits, text
+from sparsescope.pauses import pausing
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers import ParallelBCD, parallel_bcd
 from sparsescope.solvers.parallel_bcd import cores, together
+from sparsescope.solvers.shared import in_parts
 
 two_cores = pytest.mark.skipif(cores() < 2, reason="one core only: two threads are refused here")
 
@@ -58,6 +61,28 @@ def test_tasks_that_run_one_after_the_other_give_the_same_result(monkeypatch: py
 
 
 @two_cores
+def test_threads_that_meet_to_pause_find_what_those_find_that_meet_at_the_end_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(in_parts, "PART", 2000)
+    meetings: list[int] = []
+    monkeypatch.setattr(parallel_bcd, "together", lambda tasks, *rest: (meetings.append(1), together(tasks, *rest))[1])
+    problem = ss.Problem(*digits(), lam_ratio=0.1)
+    found = []
+    for turns in (False, True):
+        meetings.clear()
+        with pausing(lambda: None) if turns else nullcontext():
+            solver = ParallelBCD(threads=min(2, cores()))
+            state = solver.init(problem)
+            for _ in range(10):
+                solver.step(problem, state)
+        found.append((state.coef.copy(), state.Z.copy(), len(meetings)))
+    alone, shared = found
+    np.testing.assert_array_equal(alone[0], shared[0])
+    np.testing.assert_array_equal(alone[1], shared[1])
+    assert alone[2] < shared[2]
+
+
 def test_with_one_thread_it_is_coordinate_descent_over_permuted_rows() -> None:
     problem = on("digits")
     serial = ss.Run(problem, ss.solvers.BCDConstant(selection="permuted"), stop=Iterations(10))

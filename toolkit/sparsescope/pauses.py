@@ -26,6 +26,17 @@ def pause() -> None:
         _thread.rested = rested() + time.perf_counter() - began
 
 
+def takes_turns() -> bool:
+    """Return whether a caller in this thread takes turns with others: else nobody waits for a pause.
+
+    Returns
+    -------
+    bool
+        True within :func:`pausing`
+    """
+    return getattr(_thread, "rest", None) is not None
+
+
 def rested() -> float:
     """Return the seconds that this thread has spent in pauses so far; a solver's clock leaves them out.
 

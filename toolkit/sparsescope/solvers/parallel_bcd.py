@@ -27,7 +27,7 @@ import numpy as np
 from ..kernels.parallel import meet
 from ..kernels.rows import penalty_sum
 from ..kernels.sweeps import Kept, Swept, both, keep, make_kept, sweep_constant_step
-from ..pauses import pause
+from ..pauses import pause, takes_turns
 from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
@@ -188,7 +188,8 @@ class ParallelBCD(Solver):
         self, problem: Problem, state: ParallelState, shares: list[np.ndarray], constants: np.ndarray
     ) -> list[Swept]:
         """Sweep each thread's share of a stretch. Where that is long, the threads meet on the way, to pause."""
-        stops = [stops_of(problem.design, problem.m, rows) for rows in shares]
+        # Threads that meet often wait for each other; without anybody to give way to, they meet at the end only.
+        stops = [stops_of(problem.design, problem.m, rows) if takes_turns() else [rows.size] for rows in shares]
         longest = max(len(own) for own in stops)
         done: list[Swept] = []
         together([functools.partial(self._copy, state, t) for t in range(len(shares))], state.ZT.size)
