@@ -83,6 +83,7 @@ def test_threads_that_meet_to_pause_find_what_those_find_that_meet_at_the_end_on
     assert alone[2] < shared[2]
 
 
+@two_cores
 def test_with_one_thread_it_is_coordinate_descent_over_permuted_rows() -> None:
     problem = on("digits")
     serial = ss.Run(problem, ss.solvers.BCDConstant(selection="permuted"), stop=Iterations(10))

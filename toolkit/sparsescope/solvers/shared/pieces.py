@@ -95,11 +95,14 @@ class RowPieces:
     def to_first_end(self, W: np.ndarray, D: np.ndarray, stopped: np.ndarray) -> np.ndarray:
         """The step along D on which the first of the vectors that ``stopped`` ends at zero gets there, and ends there.
 
-        The others go on as D says, which holds with all of them moving together."""
+        The others go on as D says, which holds with all of them moving together. Where D ends them itself, or they are
+        too small for their squares, it is ``stopped``."""
         vectors, moves = self._taken(W), self._taken(D)
-        ends = np.flatnonzero((moves != self._taken(stopped)).any(axis=1))
-        shares = np.einsum("ij,ij->i", vectors[ends], vectors[ends])
-        shares /= -np.einsum("ij,ij->i", vectors[ends], moves[ends])
+        back = -np.einsum("ij,ij->i", vectors, moves)
+        ends = np.flatnonzero((moves != self._taken(stopped)).any(axis=1) & (back > 0.0))
+        if ends.size == 0:
+            return stopped
+        shares = np.einsum("ij,ij->i", vectors[ends], vectors[ends]) / back[ends]
         size = shares.min()
         found: np.ndarray = size * D
         moves *= size
