@@ -10,6 +10,7 @@ import pytest
 
 import sparsescope as ss
 from helpers import factors
+from sparsescope.registry import penalties
 from sparsescope.runs.handover import BETTER, FAR
 from sparsescope.solvers.shared import hand_over, proximal_point
 from sparsescope.solvers.shared.hand_over import outdone
@@ -123,6 +124,20 @@ def test_smooth_losses_go_on_with_ssnal_when_they_have_cost_what_it_would() -> N
     assert (
         set(names[before:]) == {"ssnal"} and outdone(run.problem, before + 1) and not outdone(run.problem, before - 2)
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_only_half_the_squared_norm_of_all_weights_makes_rough_newton_steps(weighted: bool) -> None:
+    X, y = np.random.default_rng(0).standard_normal((12, 240)), np.arange(12) % 2
+    weights = 1.0 + np.arange(240) // 5 % 3 if weighted else None  # blocks have one weight
+
+    def rough(penalty: str) -> bool:
+        for loss in ("multiclass-squared-hinge", "binary-squared-hinge"):  # the second has one score
+            made = ss.Problem(X, y, loss=loss, penalty=penalty, feature_weights=weights)
+            assert hand_over.is_underdetermined(made.natural) == hand_over.is_underdetermined(made)
+        return hand_over.is_underdetermined(made)
+
+    assert [name for name in penalties if rough(name)] == ([] if weighted else ["ridge"])
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1/l2", "elastic-net"])

@@ -119,7 +119,8 @@ def _along_the_path(state: Any, done: int) -> str:
 def is_underdetermined(problem: Problem) -> bool:
     """Return whether a smooth loss has hinges and Ω = ½‖W‖², with many features for each sample: rough Newton steps, of
     ssnal too, are cut short there by one hinge after the other."""
-    ridge = problem.regulariser.weights is None and problem.regulariser.entry_terms() == (0.0, 1.0)
+    terms = problem.regulariser.entry_terms()
+    ridge = terms is not None and np.ndim(terms[0]) == 0 and terms == (0.0, 1.0)  # weights of features make an array
     return bool(ridge and problem.loss.smooth and problem.loss.hinges and problem.d >= UNDERDETERMINED * problem.n)
 
 
