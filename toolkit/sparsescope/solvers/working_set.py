@@ -8,7 +8,8 @@ repeat:
         until      the residual of the sweep is below a share of the largest violation that made B, or small enough for
                the gap at which the run will stop: then a certificate is due
 The gradient that a certificate needs is left to the next choice, and the other way round.
-Newton steps are taken as often as they pay (shared/pacing.py).
+Newton steps are taken as often as they pay (shared/pacing.py), and B is made of the few rows that keep the gap up where
+these stand out (shared/polish.py).
 With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do for
 dense X while most rows are in use, and where the penalty ties features in blocks; a Newton step then moves the blocks
 in use. From zero weights on they also do for sparse X with a ridge in the penalty.
@@ -36,7 +37,7 @@ from .shared.first_trial import curvature_field, widening
 from .shared.gradient_steps import GradientSteps
 from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, single
-from .shared.working_set_state import WorkingSetState
+from .shared.working_set_state import Looked, WorkingSetState
 
 LEAST_ROWS = (64, 256)  # bounds of the smallest working set, which is an eighth of the rows
 GROWTH = 8  # a working set holds at most this many times the rows in use
@@ -111,7 +112,18 @@ class WorkingSet(Solver):
         loss = float(state.kept.values.sum()) / problem.n
         found = certify(problem, state.coef, state.Z, work, known=Known(loss, state.kept.U, seen.G, 1.0, seen.rows))
         state.forecast.learn(found.relative_gap, state.aim)
+        if state.aim and problem.row_penalty.is_norm and (state.ready or not state.polish.on):
+            self._look_at_gap(problem, state, found.relative_gap, seen)
         return found
+
+    @staticmethod
+    def _look_at_gap(problem: Problem, state: WorkingSetState, gap: float, seen: Looked) -> None:
+        """Work on the rows alone that keep the gap from the aim, if they do."""
+        W = state.coef[: problem.d] if seen.rows is None else state.coef[seen.rows]
+        state.polish.certified(problem, gap, state.aim, seen.G, W)
+        if (rows := state.polish.rows) is not None:
+            state.polish.rows = rows if seen.rows is None else seen.rows[rows]
+            state.chosen = None
 
     def variant(self, problem: Problem) -> tuple[bool, ...]:
         return single(problem), gradient_steps.takes_all(problem), gradient_steps.opens(problem), problem.partitioned
@@ -146,7 +158,7 @@ class WorkingSet(Solver):
             if state.whole:
                 self._take_all(problem, state)
             pause()
-        due = self.newton and state.pacing.due and able(problem)
+        due = self.newton and state.pacing.due and able(problem) and not state.polish.on
         if not (due and self._newton(problem, state)):
             if state.gradient is not None:
                 self._gradient(problem, state, state.gradient)
@@ -206,12 +218,14 @@ class WorkingSet(Solver):
         state.objective = loss + problem.lam * penalty_sum(weights, penalty)[0]
         least = min(max(d // 8, LEAST_ROWS[0]), LEAST_ROWS[1])
         size = max(least, GROWTH * int(used.sum())) if penalty.zeroes_rows else d
-        rank = np.where(used, np.inf, near)
-        best = largest(rank, size) if size < d else np.arange(d)
-        state.chosen = np.sort(best[rank[best] > 0.0])
+        state.chosen = state.polish.take()
+        if state.chosen is None:
+            rank = np.where(used, np.inf, near)
+            best = largest(rank, size) if size < d else np.arange(d)
+            state.chosen = np.sort(best[rank[best] > 0.0])
         state.working = np.zeros(d, dtype=np.uint8)
         state.working[state.chosen] = 1
-        outside = float(np.where(state.working == 1, 0.0, state.violation).max())
+        outside = 0.0 if state.polish.on else float(np.where(state.working == 1, 0.0, state.violation).max())
         state.target = max(LEAVE * float(state.violation.max()), LEAVE_OUTSIDE * outside)
 
     def _sweep(self, problem: Problem, state: WorkingSetState, rows: int | None = None) -> Iterator[tuple[int, int]]:
@@ -242,15 +256,19 @@ class WorkingSet(Solver):
             done = both(done, sweep(problem.design.ones, first, slice(d, problem.rows)))
         loss = float(state.kept.values.sum()) / problem.n
         after = loss + problem.lam * penalty_sum(state.coef[:d], problem.row_penalty)[0]
-        state.pacing.swept(state.objective - after, done.read)
-        state.objective = after
+        drop, state.objective = state.objective - after, after
         note(done)
         state.working_set = float(state.chosen.size)
         state.trials = done.trials / max(done.moved, 1.0) if done.trials else float("nan")
         state.step_size = done.steps / done.moved if done.moved else float("nan")
-        if state.aim:
-            state.forecast.swept(problem, of_rows, after, after - loss)
-            state.ready = state.forecast.ends(state.aim)
+        if state.polish.on:
+            state.polish.sweeps += 1
+            state.ready = state.polish.done or done.residual <= state.target
+        else:
+            state.pacing.swept(drop, done.read)
+            if state.aim:
+                state.forecast.swept(problem, of_rows, after, after - loss)
+                state.ready = state.forecast.ends(state.aim)
         if (state.aim and state.ready) or done.residual <= state.target:
             state.chosen = None
 
@@ -271,7 +289,9 @@ class WorkingSet(Solver):
             state.ready = state.forecast.ends_after_newton(done.taken, state.aim)
             if state.ready:
                 state.chosen = None  # with the gradient that the certificate takes
-        state.passes += done.read / _entries(problem)
+        passes = done.read / _entries(problem)
+        state.polish.begin(passes)
+        state.passes += passes
         sweep = state.pacing.cost * (SWEEP_COST_BLOCK if state.newton.uses_block else SWEEP_COST)
         state.pacing.stepped(done.before - done.after, done.read / sweep)
         state.objective = done.after

@@ -16,6 +16,7 @@ from .forecast import Forecast
 from .gradient_steps import GradientSteps
 from .newton import Newton
 from .pacing import NewtonPacing
+from .polish import Polish
 
 STILL = 1e-10  # share of F by which it stands still
 NEAR = 2.0  # factor of λ within which a problem is so much like the one before that Newton steps go on as they were
@@ -49,7 +50,7 @@ class WorkingSetState(State):
         self.screen = ScreenedGradient()
         self.newton: Newton | None = None
         self.unrefreshed = 0  # steps since the scores were computed from the weights
-        self.pacing, self.forecast = NewtonPacing(), Forecast()
+        self.pacing, self.forecast, self.polish = NewtonPacing(), Forecast(), Polish()
         self.of: tuple[Any, Any, float] = (None, None, 0.0)  # loss, penalty and λ of the account
         self.gradient: GradientSteps | None = None  # in place of sweeps
         self.alpha: float | None = None  # to begin them with
@@ -75,6 +76,7 @@ class WorkingSetState(State):
         self.failures, self.stood = 0, np.inf  # Newton steps without descent while F stood there
         self.ready = None
         self.forecast.begin(near)
+        self.polish.begin()
         if self.newton is not None:
             self.newton.begin(near)
         if self.gradient is not None and self.whole and loss is problem.loss:
