@@ -47,7 +47,7 @@ def text(folder: Path = RESULTS) -> str:
     }
     parts = [sentences.commits(folder), sentences.answers(folder)]
     parts += [table(name, lines_of, folder) for name, lines_of in tables.items()]
-    parts += [sentences.reach(name, folder) for name in ("reach", "reach_hinges")]
+    parts.append(sentences.reach("reach", folder))
     parts += [part(folder) for part in (sentences.cross_validation, sentences.remarks, sentences.compiling)]
     return "\n\n".join(part for part in parts if part)
 

@@ -22,7 +22,7 @@ PAYS = 0.9  # of the gap before: more of it left ends this
 
 
 class Polish:
-    """Whether the working set is made of the most violated rows alone.
+    """Choice of a working set of the most violated rows alone.
 
     on : it is · sweeps : over it · rows : the next one will be made of these
     """
@@ -31,7 +31,7 @@ class Polish:
         self.begin()
 
     def begin(self, cost: float = 0.0) -> None:
-        """Forget the last certificate, for the point has moved otherwise: by a Newton step that cost so many passes."""
+        """Forget the last certificate, for the point has moved otherwise: by a Newton step of ``cost`` passes."""
         self.on, self.sweeps, self.cost, self.gap = False, 0, cost, math.inf
         self.rows: np.ndarray | None = None
 
