@@ -6,6 +6,7 @@ The README and the pages say so because these tests do.
 from __future__ import annotations
 
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import sparsescope as ss
 from helpers import COVER, digits, fitting, iris, objective, random_point, tags
 from sparsescope.registry import losses, penalties, solvers
+from sparsescope.solvers.shared.hand_over import UNDERDETERMINED
 
 TOL = 1e-6
 # What a pair costs here is its compilation. Smooth losses meet every penalty in test_solvers.py, too: those that are
@@ -104,6 +106,36 @@ def test_auto_certifies_every_pair_with_weights(loss: str, penalty: str, kind: s
             problem = problem.with_lam(0.1 * problem.lam_reference)
             found = ss.solve(problem, "auto", tol=TOL, max_iter=20_000, record=False, certify_every=10)
             assert found.converged, (intercept, feature_weights is not None, found)
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["tall", "wide"])
+@pytest.mark.parametrize(("loss", "penalty", "kind"), [case.values for case in CASES])
+def test_auto_hands_every_pair_on_to_a_solver_that_takes_it(loss: str, penalty: str, kind: str, wide: bool) -> None:
+    X, y = data_for(loss, kind)
+    X = X.toarray() if hasattr(X, "toarray") else X
+    if wide:
+        X = np.tile(X, (1, UNDERDETERMINED * X.shape[0] // X.shape[1] + 1))
+    weights = 1.0 + np.arange(X.shape[1]) // 5 % 3  # equal within a block
+    for intercept, given, number in product((False, True), (None, weights), (0, 10**9)):
+        natural = ss.Problem(
+            X, y, loss=loss, penalty=penalty, intercept=intercept, lam=0.1, feature_weights=given
+        ).natural
+        for delegate in (solvers.create(name) for name in solvers if not solvers[name].delegates):
+            if delegate.solves(natural) is not None:
+                continue
+            state = SimpleNamespace(
+                delegate=delegate,
+                chosen_at=0,
+                iteration=number,
+                failures=number,
+                short=number,
+                products=number,
+                work=float(number) ** 2,
+                sparse=False,
+                coef=np.ones((natural.rows, natural.m)),
+            )
+            found = solvers.create("auto").successor(natural, state)
+            assert found is None or (found[0].solves(natural) is None and found[0] != delegate and found[1])
 
 
 @pytest.mark.parametrize("loss", [name for name in losses if not losses[name].smooth])
