@@ -88,7 +88,7 @@ COVER = [
     for k, (loss, penalty) in enumerate(product(SMOOTH, ROW_PENALTIES))
     if k // len(ROW_PENALTIES) == (k % len(ROW_PENALTIES)) % len(SMOOTH)
 ] + [case.values for case in ONE_SCORE]
-CORE = [("multiclass-squared-hinge", "l1/l2"), ("logistic", "sparse-group"), *(case.values for case in ONE_SCORE)]
+CORE = [("multiclass-squared-hinge", "l1/l2"), ("logistic", "sparse-group"), ONE_SCORE[0].values]
 
 
 def _pairs(given: Iterable[tuple[str, str]], fast: list[Any]) -> list[Any]:

@@ -84,8 +84,15 @@ def weighted(loss: str, penalty: str, intercept: bool) -> tuple[ss.Problem, ss.P
     return ss.Problem(X, y, sample_weight=times, **parts), ss.Problem(X.repeat(times, 0), y.repeat(times), **parts)
 
 
+# A weighted loss calls those of the loss (test_sample_weights.py): a smooth one, one with kinks, one of one score.
+WEIGHTED = ("multiclass-squared-hinge", "crammer-singer", "binary-logistic")
+
+
 @pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-@pytest.mark.parametrize(("loss", "penalty"), CASES)
+@pytest.mark.parametrize(
+    ("loss", "penalty"),
+    [pytest.param(*case, marks=() if case[0] in WEIGHTED else pytest.mark.slow) for case in CASES],
+)
 def test_with_sample_weights_a_dual_point_proves_what_it_proves_for_repeated_samples(
     loss: str, penalty: str, intercept: bool
 ) -> None:

@@ -27,8 +27,9 @@ MOVE_SLIDER = """(slider, share) => {
 }"""
 
 
-# Panel's own shell: its progress bar has no name, and its page title is an empty heading. Everything else is ours.
-PANELS = ("MuiLinearProgress", "MuiTypography")
+# Panel's own shell: its progress bar has no name, its page title is an empty heading, and the layer of its tooltips is
+# in no landmark. Everything else is ours.
+PANELS = ("MuiLinearProgress", "MuiTypography", "data-pmui-layer")
 
 
 def findings(page: Page) -> list[str]:

@@ -19,24 +19,19 @@ def test_the_first_screen_shows_the_problem_and_one_obvious_button(explorer: Exp
     expect(explorer.part("dataset-summary")).to_contain_text("digits")
     expect(explorer.part("chart-empty-words")).to_contain_text("Run it")  # and not: pull λ down, before any iteration
     assert explorer.debug("points") <= 1
+    for name in ("convergence", "accuracy", "active-set", "weights"):
+        expect(explorer.part(f"chart-{name}")).to_be_visible()
+        sentence = explorer.part(f"chart-empty-{name}")
+        if sentence.is_visible():
+            assert len(sentence.inner_text().split()) > 3
     explorer.click("start-button")
     explorer.wait("s.points > 3")
     assert explorer.errors == []
 
 
-def test_a_run_draws_points_as_they_come(explorer: ExplorerPage) -> None:
-    explorer.open(**UNHURRIED)
-    explorer.run()
-    explorer.expect_mode("running")
-    frames, points = explorer.debug("frames"), explorer.debug("points")
-    explorer.wait("s.frames > x[0] + 3 && s.points > x[1] + 3", argument=[frames, points])
-    expect(explorer.part("chart-convergence").locator("path.line-path").first).to_be_attached()
-    assert explorer.number("status-iteration") > 3
-    assert math.isfinite(explorer.number("status-objective"))
-    assert explorer.errors == []
-
-
-def test_moving_lambda_during_a_run_leaves_a_mark_and_shows_the_new_ratio(explorer: ExplorerPage) -> None:
+def test_lambda_solver_loss_and_penalty_are_changed_during_a_run_and_each_leaves_a_mark(
+    explorer: ExplorerPage,
+) -> None:
     explorer.open(dataset="digits", speed=60, lam_ratio=0.3)
     explorer.run()
     explorer.slide("lam-slider", 0.25)
@@ -50,11 +45,6 @@ def test_moving_lambda_during_a_run_leaves_a_mark_and_shows_the_new_ratio(explor
     assert mark["iteration"] > 0
     expect(explorer.part("chart-convergence")).to_contain_text("λ")
     explorer.expect_mode("running")
-
-
-def test_the_solver_can_be_changed_while_it_runs(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="digits", speed=60, lam_ratio=0.001)
-    explorer.run()
     explorer.choose("solver-select", "fista-ls")
     explorer.wait("s.marks.some(m => m.kind === 'solver')")
     points = explorer.debug("points")
@@ -62,11 +52,6 @@ def test_the_solver_can_be_changed_while_it_runs(explorer: ExplorerPage) -> None
     assert explorer.debug("settings.solver") == "fista-ls"
     text = next(mark["text"] for mark in explorer.debug("marks") if mark["kind"] == "solver")
     assert "bcd-ls" in text and "fista-ls" in text
-
-
-def test_loss_and_penalty_can_be_changed_while_it_runs(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="digits", speed=60, lam_ratio=0.001)
-    explorer.run()
     explorer.choose("penalty-select", "l1")
     explorer.wait("s.marks.some(m => m.kind === 'penalty')")
     explorer.choose("loss-select", "logistic")
@@ -74,6 +59,7 @@ def test_loss_and_penalty_can_be_changed_while_it_runs(explorer: ExplorerPage) -
     points = explorer.debug("points")
     explorer.wait("s.points > x + 3 || s.status.mode === 'finished'", points)
     expect(explorer.part("error-box")).to_be_hidden()
+    assert explorer.errors == []
 
 
 # Texts painted by a frame without news, and the charts that look different when nothing of the last frames is kept.
@@ -101,9 +87,17 @@ DRAWN_ANEW = """() => {
 }"""
 
 
-def test_pause_stops_and_a_step_is_exactly_one_iteration(explorer: ExplorerPage) -> None:
+def test_a_run_draws_points_as_they_come_pauses_and_steps_one_iteration_and_asks_nobody_outside(
+    explorer: ExplorerPage, network: Network
+) -> None:
     explorer.open(**UNHURRIED)
     explorer.run()
+    explorer.expect_mode("running")
+    frames, points = explorer.debug("frames"), explorer.debug("points")
+    explorer.wait("s.frames > x[0] + 3 && s.points > x[1] + 3", argument=[frames, points])
+    expect(explorer.part("chart-convergence").locator("path.line-path").first).to_be_attached()
+    assert explorer.number("status-iteration") > 3
+    assert math.isfinite(explorer.number("status-objective"))
     explorer.pause()
     before = explorer.debug("status.iteration")
     explorer.page.wait_for_timeout(400)
@@ -117,9 +111,12 @@ def test_pause_stops_and_a_step_is_exactly_one_iteration(explorer: ExplorerPage)
     assert drawn.pop("charts") >= 5 and drawn == {"texts": 0, "other": []}
     explorer.click("reset-button")
     explorer.wait("s.status.iteration === 0 && s.points <= 1")
+    assert len(network.all) > 5
+    assert any(url.startswith("ws://localhost") for url in network.all)
+    assert network.outside == [] and explorer.errors == []
 
 
-def test_a_reload_of_the_address_finds_the_same_settings(explorer: ExplorerPage) -> None:
+def test_a_reload_of_the_address_finds_the_same_settings_and_its_link_is_copied(explorer: ExplorerPage) -> None:
     explorer.open(dataset="wine")
     explorer.choose("penalty-select", "elastic-net")
     explorer.wait("s.settings.penalty === 'elastic-net'")
@@ -144,10 +141,6 @@ def test_a_reload_of_the_address_finds_the_same_settings(explorer: ExplorerPage)
     assert explorer.part("penalty-select").input_value() == "elastic-net"
     assert explorer.part("solver-select").input_value() == "fista-cst"
     assert math.isclose(explorer.number("lam-label"), settings["lam_ratio"], rel_tol=1e-9)
-
-
-def test_the_link_can_be_copied(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="iris", lam_ratio=0.5)
     button = explorer.part("copy-link")
     button.click()
     expect(button).to_have_text("Copied")
@@ -162,15 +155,6 @@ def test_a_wrong_address_is_mended_and_said(explorer: ExplorerPage) -> None:
     expect(notices).to_contain_text("lam_ratio is 50")
     expect(notices).to_contain_text("evil")
     assert explorer.debug("settings.lam_ratio") == 1.0
-
-
-def test_impossible_choices_are_visible_disabled_and_explained(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="iris")
-    explorer.choose("penalty-select", "l1/linf")
-    explorer.wait("s.settings.penalty === 'l1/linf'")
-    for option in explorer.part("solver-select").locator("option").all():
-        if option.is_disabled():
-            assert option.get_attribute("title"), "a disabled choice says why"
 
 
 def test_a_budget_out_of_reach_is_explained_in_one_place(explorer: ExplorerPage) -> None:
@@ -220,15 +204,6 @@ def test_a_view_of_a_user_that_fails_ends_alone_with_its_traceback(page: Page, f
     assert explorer.errors == []
 
 
-def test_nothing_is_fetched_from_other_machines(explorer: ExplorerPage, network: Network) -> None:
-    explorer.open(**UNHURRIED)
-    explorer.run()
-    explorer.pause()
-    assert len(network.all) > 5
-    assert any(url.startswith("ws://localhost") for url in network.all)
-    assert network.outside == []
-
-
 def test_two_pages_do_not_disturb_each_other(explorer: ExplorerPage, context: BrowserContext, server: str) -> None:
     explorer.open(dataset="digits", lam_ratio=0.02, speed=30)
     other = ExplorerPage(context.new_page(), server).open(dataset="iris", lam_ratio=0.5)
@@ -256,13 +231,17 @@ def test_label_sets_show_their_measures_in_the_place_of_accuracy(explorer: Explo
     assert explorer.errors == []
 
 
-def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it(explorer: ExplorerPage) -> None:
+def test_a_loss_with_kinks_is_met_by_a_method_that_takes_it_and_impossible_ones_say_why(explorer: ExplorerPage) -> None:
     explorer.open(dataset="iris", speed=60)
     explorer.choose("loss-select", "crammer-singer")
     explorer.wait("s.settings.loss === 'crammer-singer' && s.settings.solver !== 'bcd-ls'")
     expect(explorer.part("notices")).to_contain_text("needs a smooth loss")
     expect(explorer.part("notices")).not_to_contain_text("stays open")
     expect(explorer.part("solver-select").locator("option[value=bcd-ls]")).to_be_disabled()
+    untold = explorer.part("solver-select").evaluate(
+        "(select) => [...select.options].filter((one) => one.disabled && !one.title).map((one) => one.value)"
+    )
+    assert untold == [], "a disabled choice says why"
     explorer.choose("solver-select", "fobos")
     expect(explorer.part("notices")).to_contain_text("with fobos it is true but stays open")
     explorer.choose("solver-select", "fbpd")
@@ -431,24 +410,3 @@ def test_the_bar_with_lambda_and_the_first_two_rows_are_in_sight(explorer: Explo
     expect(explorer.part("lam-slider")).to_be_in_viewport(ratio=1)
     expect(explorer.part("chart-threshold")).to_be_in_viewport()
     assert explorer.part("chart-weights").evaluate(top) < explorer.part("chart-convergence").evaluate(top)
-
-
-def test_every_control_has_a_name_and_every_chart_a_cursor(explorer: ExplorerPage) -> None:
-    explorer.open(**UNHURRIED)
-    explorer.run()
-    explorer.pause()
-    nameless = explorer.part("explorer-root").evaluate("""(root) => Array.from(
-      root.querySelectorAll("button, select, input, summary, [role=slider], [role=group], [tabindex='0']"),
-    ).filter((e) => !(e.getAttribute("aria-label") || (e.labels && e.labels.length && e.labels[0].textContent.trim())
-      || (e.tagName !== "SELECT" && e.textContent.trim()))).map((e) => e.outerHTML.slice(0, 120))""")
-    assert nameless == []
-    plot = explorer.part("chart-convergence").locator(".chart-plot")
-    plot.focus()
-    explorer.page.keyboard.press("End")
-    said = plot.locator("p[aria-live]")
-    expect(said).to_contain_text(f"iteration {int(explorer.number('status-iteration'))}")
-    explorer.page.keyboard.press("ArrowLeft")
-    last = int(explorer.number("status-iteration"))
-    # A pause may certify the last point once more: then it stands there twice.
-    expect(said).to_contain_text(re.compile(rf"iteration ({last - 1}|{last})\b"))
-    expect(said).to_contain_text("F − F*")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -31,50 +32,45 @@ def test_a_page_finds_nothing_of_the_tests_before(context: BrowserContext, profi
     assert second.evaluate(left) == "|0|0"
 
 
-def test_dark_mode_reaches_the_whole_page(explorer: ExplorerPage) -> None:
+def toggled(explorer: ExplorerPage, theme: str) -> None:
+    """The other theme, which the browser remembers from now on."""
+    explorer.page.get_by_label("Toggle theme").click()
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", theme)
+    explorer.page.wait_for_function(f"() => document.cookie.includes('sparsescope-theme={theme}')")
+
+
+def test_a_page_is_as_dark_as_the_system_until_its_user_chooses_which_the_browser_remembers(
+    explorer: ExplorerPage,
+) -> None:
+    explorer.page.emulate_media(color_scheme="dark")
     explorer.open(dataset="digits")
     explorer.run()
-    card = explorer.part("status-line")
-    assert card.evaluate(LUMINANCE) > 0.8
-    explorer.page.get_by_label("Toggle theme").click()
     expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "dark")
+    assert "sparsescope-theme" not in explorer.page.evaluate("document.cookie"), "a wish of the system is no choice"
     for testid in ("status-line", "chart-convergence", "chart-weights"):
         assert explorer.part(testid).evaluate(LUMINANCE) < 0.3, testid
-    explorer.page.get_by_label("Toggle theme").click()
+    toggled(explorer, "light")
+    assert explorer.part("status-line").evaluate(LUMINANCE) > 0.8
+    explorer.open(dataset="iris")
     expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
-
-
-def test_the_choice_of_dark_is_remembered_by_the_browser(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="digits")
-    explorer.page.get_by_label("Toggle theme").click()
-    explorer.page.wait_for_function("() => document.cookie.includes('sparsescope-theme=dark')")
+    assert explorer.part("status-line").evaluate(LUMINANCE) > 0.8
+    explorer.page.emulate_media(color_scheme="light")
+    toggled(explorer, "dark")
     explorer.open(dataset="iris")
     expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "dark")
     assert explorer.part("status-line").evaluate(LUMINANCE) < 0.3
-    explorer.page.get_by_label("Toggle theme").click()
-    explorer.page.wait_for_function("() => document.cookie.includes('sparsescope-theme=light')")
-    explorer.open(dataset="iris")
-    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
 
 
-def test_without_a_choice_the_page_is_as_dark_as_the_system(explorer: ExplorerPage) -> None:
-    explorer.page.emulate_media(color_scheme="dark")
-    explorer.open(dataset="digits")
-    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "dark")
-    assert "sparsescope-theme" not in explorer.page.evaluate("document.cookie"), "a wish of the system is no choice"
-    explorer.page.get_by_label("Toggle theme").click()
-    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
-    explorer.page.wait_for_function("() => document.cookie.includes('sparsescope-theme=light')")
-
-
-@pytest.mark.parametrize(
-    "width",  # 853: 1280 at 150 %
-    [390, 853, *(pytest.param(width, marks=pytest.mark.slow) for width in (768, 1024))],
-)
+@pytest.mark.parametrize("width", [390, *(pytest.param(width, marks=pytest.mark.slow) for width in (768, 853, 1024))])
 def test_narrow_windows_have_no_sideways_scrolling(explorer: ExplorerPage, width: int) -> None:
     explorer.page.set_viewport_size({"width": width, "height": 844})
     explorer.open(dataset="digits")
     explorer.run()
+    fits(explorer)
+
+
+def fits(explorer: ExplorerPage) -> None:
+    """Nothing of the page is wider than the window, and its last button is in sight."""
     scroll, inner = explorer.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert scroll <= inner
     right = explorer.part("explorer-root").evaluate("(root) => root.scrollWidth - root.clientWidth")
@@ -101,37 +97,47 @@ def test_keys_run_step_reset_and_help(explorer: ExplorerPage) -> None:
     explorer.wait("s.status.iteration === 0")
 
 
-def test_a_screen_reader_is_told_the_numbers(explorer: ExplorerPage) -> None:
+# Controls that nothing names.
+NAMELESS = """(root) => Array.from(
+  root.querySelectorAll("button, select, input, summary, [role=slider], [role=group], [tabindex='0']"),
+).filter((e) => !(e.getAttribute("aria-label") || (e.labels && e.labels.length && e.labels[0].textContent.trim())
+  || (e.tagName !== "SELECT" && e.textContent.trim()))).map((e) => e.outerHTML.slice(0, 120))"""
+
+
+def test_axe_finds_nothing_every_control_has_a_name_and_a_screen_reader_is_told_the_numbers(
+    explorer: ExplorerPage,
+) -> None:
+    explorer.page.emulate_media(color_scheme="light")
     explorer.open(**UNHURRIED)
+    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", "light")
+    assert findings(explorer.page) == []
+    toggled(explorer, "dark")
+    assert findings(explorer.page) == []
     explorer.run()
     explorer.pause()
+    assert explorer.part("explorer-root").evaluate(NAMELESS) == []
     region = explorer.part("live-region")
     expect(region).to_have_attribute("aria-live", "polite")
     for word in ("paused", "iteration", "objective", "non-zero rows"):
         expect(region).to_contain_text(word)
-
-
-def test_no_chart_is_blank_without_a_sentence(explorer: ExplorerPage) -> None:
-    explorer.open(dataset="digits")
-    for name in ("convergence", "accuracy", "active-set", "weights"):
-        expect(explorer.part(f"chart-{name}")).to_be_visible()
-        sentence = explorer.part(f"chart-empty-{name}")
-        if sentence.is_visible():
-            assert len(sentence.inner_text().split()) > 3
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_on_the_page(explorer: ExplorerPage, scheme: str) -> None:
-    explorer.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    explorer.open(**UNHURRIED)
-    expect(explorer.part("explorer-root")).to_have_attribute("data-theme", scheme)
-    assert findings(explorer.page) == []
-    explorer.run()
-    explorer.pause()
+    plot = explorer.part("chart-convergence").locator(".chart-plot")
+    plot.focus()
+    explorer.page.keyboard.press("End")
+    said = plot.locator("p[aria-live]")
+    last = int(explorer.number("status-iteration"))
+    expect(said).to_contain_text(f"iteration {last}")
+    explorer.page.keyboard.press("ArrowLeft")
+    # A pause may certify the last point once more: then it stands there twice.
+    expect(said).to_contain_text(re.compile(rf"iteration ({last - 1}|{last})\b"))
+    expect(said).to_contain_text("F − F*")
     explorer.click("confusion-button")
     expect(explorer.part("confusion-matrix")).to_be_visible()
     explorer.click("step-back")
     expect(explorer.part("scrub-live")).to_be_visible()
+    explorer.click("help-button")
+    assert findings(explorer.page) == []
+    explorer.page.keyboard.press("Escape")
+    toggled(explorer, "light")
     explorer.click("help-button")
     assert findings(explorer.page) == []
 
@@ -185,5 +191,7 @@ def test_at_150_percent_everything_fits_and_lambda_is_in_sight(browser: Browser,
         assert explorer.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         for part in ("lam-slider", "run-button", "status-gap"):
             expect(explorer.part(part)).to_be_in_viewport()
+        explorer.run()
+        fits(explorer)
     finally:
         context.close()

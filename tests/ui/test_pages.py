@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlparse
@@ -25,19 +26,6 @@ MOST_BYTES = 1_450_000  # of a first load on the wire: answers with their header
 # small enough that a busy machine shows it soon; a page takes what it has
 QUICK = {"dataset": "iris", "unit": "iterations", "budget": "20", "lane3": "none", "lane4": "none", "n_lams": "8"}
 QUICK |= {"folds": "2", "resamples": "2", "features": "4"}
-
-
-# A quick run opens every page and puts one of four questions to each; `make test-all` puts all of them to each.
-THEMED = [
-    pytest.param(name, scheme, marks=() if k % 4 == 0 and dark == k // 4 % 2 else pytest.mark.slow)
-    for k, name in enumerate(NAMES)
-    for dark, scheme in enumerate(("light", "dark"))
-]
-
-
-def some(turn: int) -> list[Any]:
-    """All pages, those marked slow that are not in their turn."""
-    return [pytest.param(name, marks=() if k % 4 == turn else pytest.mark.slow) for k, name in enumerate(NAMES)]
 
 
 # The colour that is painted in the lower right corner of the window, where a short page has ended.
@@ -67,14 +55,81 @@ def quick(name: str) -> str:
     return "&".join(f"{key}={value}" for key, value in QUICK.items() if key in known)
 
 
+def axe_finds_nothing(page: Page, name: str) -> None:
+    """Neither in the light nor in the dark."""
+    for theme in ("light", "dark"):
+        if theme == "dark":
+            page.get_by_label("Toggle theme").click()
+        expect(page.get_by_test_id("page-root")).to_have_attribute("data-theme", theme)
+        assert findings(page) == [], theme
+
+
+def other(field: Any) -> Any:
+    """A value of a setting that is not its default."""
+    if field.kind == "bool":
+        return not field.default
+    if field.kind == "choice":
+        return next(c for c in field.choices if c != field.default)
+    low, high = field.low, field.high
+    value = high if field.default == low else low
+    return (type(field.default))(value if value is not None else field.default + 1)
+
+
+def the_address_holds_every_setting(page: Page, name: str) -> None:
+    given = parse_qs(urlparse(page.url).query)
+    changes = {f.name: other(f) for f in app_pages[name].fields if f.name not in given}
+    page.evaluate("(changes) => window.__sparsescope.page.set(changes)", changes)
+    keys = list(changes)
+    page.wait_for_function("(keys) => keys.every((key) => new URLSearchParams(location.search).has(key))", arg=keys)
+    before = page.evaluate("window.__sparsescope.settings")
+    opened(page, page.url)
+    page.wait_for_function("(n) => Object.keys(window.__sparsescope.settings).length === n", arg=len(before))
+    assert page.evaluate("window.__sparsescope.settings") == before
+    assert {key: before[key] for key in changes} == changes
+
+
+def links_to_other_pages_carry_what_they_know(page: Page, name: str) -> None:
+    mine = set(parse_qs(urlparse(page.url).query))
+    for to in app_pages:
+        link = page.locator("nav a", has_text=app_pages.title(to)).first
+        link.dispatch_event("pointerenter")
+        query = set(parse_qs(urlparse(str(link.get_attribute("href"))).query))
+        assert query == mine & set(app_pages[to].takes()), to
+
+
+def every_picture_that_hands_move_is_moved_by_keys(page: Page, name: str) -> None:
+    for picture in page.locator("[role=application]").all():
+        assert picture.get_attribute("tabindex") == "0"
+        assert picture.get_attribute("aria-label")
+        before = page.evaluate("JSON.stringify(window.__sparsescope.settings)")
+        for k in range(600):  # a picture that is still computed has nothing to move yet, one at its end only back
+            for key in ("ArrowLeft", "ArrowUp") if k // 5 % 2 == 0 else ("ArrowRight", "ArrowDown"):
+                picture.press(key)
+            if page.evaluate("JSON.stringify(window.__sparsescope.settings)") != before:
+                break
+            page.wait_for_timeout(200)
+        else:
+            raise AssertionError("keys move nothing")
+
+
+QUESTIONS = (
+    axe_finds_nothing,
+    links_to_other_pages_carry_what_they_know,
+    every_picture_that_hands_move_is_moved_by_keys,
+    the_address_holds_every_setting,
+)
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_every_page_fits_the_screen_and_asks_nobody_outside(newcomer: Page, counted: Any, name: str) -> None:
+def test_every_page_fits_the_screen_asks_nobody_outside_and_answers_one_question(
+    newcomer: Page, counted: Any, name: str
+) -> None:
     page = newcomer
     network = Network(page)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     before = counted.received
-    for width, height in ((1280, 720), (1440, 900), (390, 844)):
+    for width, height in ((1280, 720), (390, 844), (1440, 900)):
         page.set_viewport_size({"width": width, "height": height})
         if width != 1440:  # a window that is drawn larger
             opened(page, f"{counted.url}{name}?{quick(name)}")
@@ -91,71 +146,20 @@ def test_every_page_fits_the_screen_and_asks_nobody_outside(newcomer: Page, coun
         if width == 1280:
             assert 1_000_000 < counted.received - before <= MOST_BYTES
         expect(page.locator(".explorer .main").first).to_contain_text(re.compile(r"\w+(\s+\S+){10}"))
+    # Every page is asked one of the questions here, where it is open anyway, and all of them by `make test-all`.
+    QUESTIONS[NAMES.index(name) % len(QUESTIONS)](page, name)
     assert not errors and not network.outside
 
 
-@pytest.mark.parametrize(("name", "scheme"), THEMED)
-def test_axe_finds_nothing_on_any_page(page: Page, server: str, name: str, scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+@pytest.mark.slow
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.__name__)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_answers_every_question(
+    page: Page, server: str, name: str, question: Callable[[Page, str], None]
+) -> None:
     opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
     page.wait_for_function(SETTLED)
-    expect(page.get_by_test_id("page-root")).to_have_attribute("data-theme", scheme)
-    assert findings(page) == []
-
-
-def other(field: Any) -> Any:
-    """A value of a setting that is not its default."""
-    if field.kind == "bool":
-        return not field.default
-    if field.kind == "choice":
-        return next(c for c in field.choices if c != field.default)
-    low, high = field.low, field.high
-    value = high if field.default == low else low
-    return (type(field.default))(value if value is not None else field.default + 1)
-
-
-@pytest.mark.parametrize("name", some(3))
-def test_the_address_holds_every_setting_of_every_page(page: Page, server: str, name: str) -> None:
-    opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
-    given = parse_qs(urlparse(page.url).query)
-    changes = {f.name: other(f) for f in app_pages[name].fields if f.name not in given}
-    page.evaluate("(changes) => window.__sparsescope.page.set(changes)", changes)
-    keys = list(changes)
-    page.wait_for_function("(keys) => keys.every((key) => new URLSearchParams(location.search).has(key))", arg=keys)
-    before = page.evaluate("window.__sparsescope.settings")
-    opened(page, page.url)
-    page.wait_for_function("(n) => Object.keys(window.__sparsescope.settings).length === n", arg=len(before))
-    assert page.evaluate("window.__sparsescope.settings") == before
-    assert {key: before[key] for key in changes} == changes
-
-
-@pytest.mark.parametrize("name", some(1))
-def test_links_to_other_pages_carry_what_they_know(page: Page, server: str, name: str) -> None:
-    opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
-    mine = set(parse_qs(urlparse(page.url).query))
-    for to in app_pages:
-        link = page.locator("nav a", has_text=app_pages.title(to)).first
-        link.dispatch_event("pointerenter")
-        query = set(parse_qs(urlparse(str(link.get_attribute("href"))).query))
-        assert query == mine & set(app_pages[to].takes()), to
-
-
-@pytest.mark.parametrize("name", some(2))
-def test_every_picture_that_hands_move_is_moved_by_keys(page: Page, server: str, name: str) -> None:
-    opened(page, f"{server.rstrip('/')}/{name}?{quick(name)}")
-    page.wait_for_function(SETTLED)
-    for picture in page.locator("[role=application]").all():
-        assert picture.get_attribute("tabindex") == "0"
-        assert picture.get_attribute("aria-label")
-        before = page.evaluate("JSON.stringify(window.__sparsescope.settings)")
-        for k in range(600):  # a picture that is still computed has nothing to move yet, one at its end only back
-            for key in ("ArrowLeft", "ArrowUp") if k // 5 % 2 == 0 else ("ArrowRight", "ArrowDown"):
-                picture.press(key)
-            if page.evaluate("JSON.stringify(window.__sparsescope.settings)") != before:
-                break
-            page.wait_for_timeout(200)
-        else:
-            raise AssertionError("keys move nothing")
+    question(page, name)
 
 
 @pytest.mark.slow

@@ -314,7 +314,7 @@ def test_a_step_size_for_small_numbers_is_not_refused_before_the_run() -> None:
     """Kernels are compiled on a tiny problem whose entries are ones."""
     X, y = iris()
     for dtype in (np.float32, np.float64):
-        problem = ss.Problem((1e-12 * X).astype(dtype), y, penalty="l1", lam=1e-14)
+        problem = ss.Problem((1e-12 * X).astype(dtype), y, penalty="l1/l2", lam=1e-14)
         events = list(ss.Run(problem, ss.solvers.FOBOS(unit="one", eta0=1e-2), stop=Iterations(2)))
         assert np.isfinite(events[-1].objective)
 

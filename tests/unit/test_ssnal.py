@@ -123,7 +123,18 @@ def test_few_of_many_features_and_a_start_from_fbpd(monkeypatch: pytest.MonkeyPa
     np.testing.assert_allclose(run.state.Z, problem.scores(run.state.weights(), run.state.intercept()), atol=1e-10)
 
 
-@pytest.mark.parametrize(("penalty", "intercept"), in_turn(penalties, (False, True)))
+# Of vectors over rows and over blocks one of each every time: what is particular to a penalty, test_pieces.py has.
+OFTEN = ("l1/l2", "elastic-net", "block-l1/l2")
+
+
+@pytest.mark.parametrize(
+    ("penalty", "intercept"),
+    [
+        pytest.param(name, bool(k % 2) != turned, marks=() if name in OFTEN and not turned else pytest.mark.slow)
+        for turned in (False, True)
+        for k, name in enumerate(penalties)
+    ],
+)
 def test_a_smooth_loss_with_every_penalty_and_weights(penalty: str, intercept: bool) -> None:
     X, y = iris()
     rng = np.random.default_rng(0)
