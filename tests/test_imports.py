@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pauses": set(),
     "wording": set(),
     "inputs": {"jit", "kernels", "pauses"},
-    "penalties": {"inputs", "jit", "registry"},
+    "penalties": {"inputs", "jit", "kernels", "registry"},
     "datasets": {"extras", "inputs", "jit", "progress", "registry"},
     "problems": {"inputs", "jit", "kernels", "losses", "pauses", "penalties", "registry"},
     "solvers": {"inputs", "jit", "kernels", "pauses", "problems", "registry"},

@@ -94,14 +94,17 @@ def sweep_all(samples, squares, y, margin, most, order, slack, rows, W, report):
     """
     m = W.shape[1]
     s = scratch(m)
-    every = np.arange(m).astype(np.int32)
+    every = lone_row_as(m, np.int32)
+    for k in range(m):
+        every[k] = k
     for t in range(order.size):
         i = order[t]
-        s.g[:m] = margin
+        for k in range(m):  # to compile the copy of an array into a part of another takes seconds
+            s.g[k] = margin
+            s.u[k] = rows.shares[i, k]
         s.g[y[i]] = 0.0
         add_all_scores(samples, i, m, W, s.g)
         report[READ] += m * (samples.stop(i) - samples.start(i))
-        s.u[:m] = rows.shares[i]
         top, least = bounds_of(s, m)
         count = 0
         for k in range(m):
@@ -124,8 +127,10 @@ def work_of(report):  # type: ignore[no-untyped-def]
 @helper
 def choose_moving(rows, share, order):  # type: ignore[no-untyped-def]
     """List the samples with a choice of classes whose last step gained more than a share of the mean; their number."""
-    n, count = rows.gains.size, 0
-    least = share * rows.gains.sum() / n
+    n, count, total = rows.gains.size, 0, 0.0
+    for i in range(n):
+        total += rows.gains[i]
+    least = share * total / n
     for i in range(n):
         if rows.counts[i] > 1 and rows.gains[i] > least:
             order[count] = i

@@ -277,7 +277,10 @@ def largest_positive(v):  # type: ignore[no-untyped-def]
 @helper
 def has_negative(w):  # type: ignore[no-untyped-def]
     """Return whether an entry of a row is below 0."""
-    return np.min(w) < 0.0
+    found = False
+    for k in range(w.size):  # np.min takes half a second to compile
+        found = found or w[k] < 0.0
+    return found
 
 
 @helper

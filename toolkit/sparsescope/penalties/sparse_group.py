@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import part
+from ..kernels.memory import lone_row
+from ..kernels.two_sides import sort_down
 from ..registry import field, penalties
 from .base import Penalty, norm1, norm2, norm_inf, shrink
 
@@ -79,7 +81,10 @@ class SparseGroup(Penalty):
         if self.rho >= 1.0:
             return norm_inf(v)
         m = v.size
-        a = np.sort(np.abs(v))[::-1]
+        a = lone_row(m)
+        for k in range(m):
+            a[k] = abs(v[k])
+        sort_down(a)
         if a[0] == 0.0:
             return 0.0
         rest = 1.0 - self.rho
