@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from ..jit.parts import two_forms
+from ..jit.parts import lean
 
 
-def _same(amount, i):  # type: ignore[no-untyped-def]
-    return amount
-
-
-def _own(amount, i):  # type: ignore[no-untyped-def]
-    return amount[i]
-
-
-# (amount, i): a number, or the one of sample i; the type decides, so no branch is left in the kernel
-amount_of = two_forms(_same, _own, makes_arrays=False)
+@lean
+def amount_of(amounts, i):  # type: ignore[no-untyped-def]
+    """The number of sample i, or the one for all: (n,) or (1,). Both are arrays, so that kernels are compiled once."""
+    return amounts[i if amounts.size > 1 else 0]

@@ -223,8 +223,8 @@ def sweep(
     entries that it has, and all others stay zero (post-solve) · anew : instead of steps, v (empty at first) gets what
     the dual points of the samples are; entries that are 0, or what is left of 0 after many small sums, are gone then ·
     indptr, targets : the labels of each sample, alpha their duals · active : the other duals a · rows : v = Xᵀα · most
-    : C, or ω_i·C (n,) · margin : μ · threshold : λ₄ · gains (n,): ‖x_i‖²·‖move of α_i‖², twice what a step gains at
-    least · report : see above, added to. O(entries read + nnz(x_i)·|block|) a step.
+    : C (1,), or ω_i·C (n,) · margin : μ · threshold : λ₄ · gains (n,): ‖x_i‖²·‖move of α_i‖², twice what a step gains
+    at least · report : see above, added to. O(entries read + nnz(x_i)·|block|) a step.
     """
     m = s.scores.size
     width = np.int64(4) << bits_for(m)

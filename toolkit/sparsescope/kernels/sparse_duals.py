@@ -12,7 +12,7 @@ from .sparse_rows import SIZE, START
 
 @kernel
 def fit_box(squares, indptr, targets, alpha, active, most, s):
-    """Make every dual point fit into t ≤ most (a number, or one for each sample, (n,)): those above are scaled down.
+    """Make every dual point fit into t ≤ most ((1,), or one for each sample, (n,)): those above are scaled down.
 
     Samples without features, whose dual value grows with t only, get t = most on their first label and the first other
     one (MATH §7). ``active`` needs 2·n slots.

@@ -186,7 +186,7 @@ def ends_of_list(count, first, last, targets, s):  # type: ignore[no-untyped-def
 def hinge_sum(samples, w_indptr, w_indices, w_data, indptr, targets, margin, slack, weights, s, begin, end):
     """Σ_i ω_i·max(0, μ + the highest score off Y_i − the lowest in Y_i) over the samples begin…end, how many hinges are
     above ``slack``, and how many samples have one label that ranks first (of equal scores the lowest number). weights :
-    ω, a number or (n,)."""
+    ω, (1,) or (n,)."""
     m = s.scores.size
     total, active, right = 0.0, 0, 0
     for i in range(begin, end):

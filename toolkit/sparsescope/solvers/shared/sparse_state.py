@@ -62,7 +62,7 @@ class PDSparseState(State):
         self.rng = np.random.default_rng(seed)
         self.report, self.work = np.zeros(REPORT), 0.0
         self.C, self.lam4, self.margin = NAN, NAN, NAN
-        self.most: Any = NAN
+        self.most = np.full(1, NAN)
         self.wanted = 1
         self.pacing = SearchPacing()
         self.filled = 0  # entries of v when it was last made anew
@@ -122,7 +122,7 @@ class PDSparseState(State):
     def take_scaling(self, problem: Problem) -> None:
         """λ, penalty and margin of the problem; duals that do not fit any more are scaled down, v is made anew."""
         self.C, self.lam4 = paper_scaling(problem)
-        self.most = self.C if problem.sample_weight is None else self.C * problem.sample_weight
+        self.most = self.C * (np.ones(1) if problem.sample_weight is None else problem.sample_weight)
         self.margin = float(getattr(problem.loss, "margin", 1.0))
         self.work = 0.0
         self.naps.wake_all()
@@ -211,7 +211,7 @@ class PDSparseState(State):
                     self.targets,
                     self.margin,
                     ACTIVE * self.margin,
-                    1.0 if problem.sample_weight is None else problem.sample_weight,
+                    np.ones(1) if problem.sample_weight is None else problem.sample_weight,
                     self.scratch,
                     first,
                     last,
