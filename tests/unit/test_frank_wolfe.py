@@ -88,7 +88,7 @@ class Case:
         self.s = label_search.scratch(self.m, self.parts, 3)
         self.gains = np.zeros(self.n)
         self.report = np.zeros(fw.REPORT)
-        fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, self.C, self.s)
+        fit_box(self.squares, self.indptr, self.targets, self.alpha, self.active, np.full(1, self.C), self.s)
 
     def room(self) -> None:
         """Make the pools as large as the last pass asked for."""
@@ -116,7 +116,7 @@ class Case:
                 self.alpha,
                 self.active,
                 self.rows,
-                self.C,
+                np.full(1, self.C),
                 self.margin,
                 self.lam4,
                 self.s,
@@ -259,7 +259,7 @@ def test_a_smaller_box_scales_only_the_samples_that_leave_it() -> None:
     before = c.dual()
     mass = np.maximum(before, 0).sum(axis=1)
     c.C = 0.5 * c.C
-    fit_box(c.squares, c.indptr, c.targets, c.alpha, c.active, c.C, c.s)
+    fit_box(c.squares, c.indptr, c.targets, c.alpha, c.active, np.full(1, c.C), c.s)
     after = c.dual()
     assert (mass > c.C).any() and (mass < c.C).any()
     expected = before * np.where(mass > c.C, c.C / np.maximum(mass, 1e-300), 1.0)[:, None]
@@ -272,7 +272,7 @@ def test_samples_without_features_get_the_whole_box_and_the_others_nothing() -> 
     squares, indptr = np.array([0.0, 2.0, 0.0]), np.array([0, 1, 2, 4])
     targets, alpha = np.array([1, 0, 0, 2], np.int32), np.zeros(4)
     active, s = sr.empty_rows(3, 6), label_search.scratch(3, 1, 0)
-    fit_box(squares, indptr, targets, alpha, active, 0.5, s)
+    fit_box(squares, indptr, targets, alpha, active, np.full(1, 0.5), s)
     np.testing.assert_array_equal(alpha, [0.5, 0.0, 0.5, 0.0])
     np.testing.assert_array_equal(active.head[:, sr.SIZE], [1, 0, 1])
     at = active.head[[0, 2], sr.START]
@@ -308,7 +308,7 @@ def test_scores_of_sparse_weights_rank_as_dense_ones_do(density: float) -> None:
         for z, own in zip(Z, sets, strict=True)
     ]
     total, active, first = hinge_sum(
-        Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5, 1e-9, 1.0, s, 0, n
+        Design(X).sparse_samples, *arrays, indptr, np.concatenate(sets).astype(np.int32), 0.5, 1e-9, np.ones(1), s, 0, n
     )
     assert total == pytest.approx(sum(hinges)) and active == np.count_nonzero(np.array(hinges) > 1e-9)
     best_labels(Design(X).sparse_samples, n, *arrays, s, labels := np.empty((n, 1), np.int32), np.empty((n, 1)))

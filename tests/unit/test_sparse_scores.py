@@ -43,7 +43,7 @@ def test_best_labels_and_hinges_are_those_of_all_scores(density: float) -> None:
     others = Z.copy()
     others[np.arange(N), y] = -np.inf
     hinges = np.maximum(0.0, 1.0 + others.max(axis=1) - own)
-    found = hinge_sum(samples, *parts, np.arange(N + 1), y.astype(np.int32), 1.0, 1e-9, 1.0, s, 0, N)
+    found = hinge_sum(samples, *parts, np.arange(N + 1), y.astype(np.int32), 1.0, 1e-9, np.ones(1), s, 0, N)
     assert found[0] == pytest.approx(hinges.sum()) and found[1] == (hinges > 1e-9).sum()
     assert found[2] == (order[:, 0] == y).sum()
 
