@@ -98,7 +98,7 @@ $(READY): | $(BIN)/python
 
 # Bytecode is made on all processors; the tests' programs, left to themselves, would make the same at once. Of the packages
 # below no test imports much.
-NOT_IMPORTED := /tests/|/plotly/validators/|/(pip|setuptools|pygments|mypy|mypyc|debugpy|polars|sphinx|dask|distributed|docutils)/
+NOT_IMPORTED := /tests/|/plotly/(validators|graph_objs)/|/(pip|setuptools|pygments|mypy|mypyc|debugpy|polars|sphinx|dask|distributed|docutils|pymdownx|backrefs|snowballstemmer|griffe|virtualenv|distlib|babel|material|bs4|identify)/
 $(READY_DEV): | $(BIN)/python
 	echo "Installing sparsescope with the tools for testing (a minute or two, only this first time)"
 	$(call INSTALL,dev)
