@@ -124,15 +124,14 @@ def test_few_of_many_features_and_a_start_from_fbpd(monkeypatch: pytest.MonkeyPa
 
 
 # Of vectors over rows and over blocks one of each every time: what is particular to a penalty, test_pieces.py has.
-OFTEN = ("l1/l2", "elastic-net", "block-l1/l2")
+OFTEN = {("l1/l2", True), ("elastic-net", False), ("block-l1/l2", True)}
 
 
 @pytest.mark.parametrize(
     ("penalty", "intercept"),
     [
-        pytest.param(name, bool(k % 2) != turned, marks=() if name in OFTEN and not turned else pytest.mark.slow)
-        for turned in (False, True)
-        for k, name in enumerate(penalties)
+        pytest.param(*case, marks=() if case in OFTEN else pytest.mark.slow)
+        for case in product(penalties, (False, True))
     ],
 )
 def test_a_smooth_loss_with_every_penalty_and_weights(penalty: str, intercept: bool) -> None:

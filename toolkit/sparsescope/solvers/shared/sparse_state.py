@@ -122,7 +122,7 @@ class PDSparseState(State):
     def take_scaling(self, problem: Problem) -> None:
         """λ, penalty and margin of the problem; duals that do not fit any more are scaled down, v is made anew."""
         self.C, self.lam4 = paper_scaling(problem)
-        self.most = self.C * (np.ones(1) if problem.sample_weight is None else problem.sample_weight)
+        self.most = self.C * weights_of_samples(problem)
         self.margin = float(getattr(problem.loss, "margin", 1.0))
         self.work = 0.0
         self.naps.wake_all()
@@ -211,7 +211,7 @@ class PDSparseState(State):
                     self.targets,
                     self.margin,
                     ACTIVE * self.margin,
-                    np.ones(1) if problem.sample_weight is None else problem.sample_weight,
+                    weights_of_samples(problem),
                     self.scratch,
                     first,
                     last,
@@ -230,6 +230,11 @@ def work(state: PDSparseState) -> float:
     """Cost of the sweeps of a step, in entries read. It is counted and not timed, so that a run is reproducible."""
     change = ORDERED_COST if state.rows.used[WIDTH] else UPDATE_COST
     return float(state.report[SEARCHED] + state.report[SCORED] + change * state.report[UPDATED])
+
+
+def weights_of_samples(problem: Problem) -> np.ndarray:
+    """ω (n,), or one 1 for all: (1,)."""
+    return np.ones(1) if problem.sample_weight is None else problem.sample_weight
 
 
 def label_lists(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
