@@ -11,11 +11,12 @@ import pytest
 
 import sparsescope as ss
 from helpers import digits, text
+from sparsescope import threads
 from sparsescope.pauses import pausing
 from sparsescope.runs.stopping import Iterations
 from sparsescope.solvers import ParallelBCD, parallel_bcd
-from sparsescope.solvers.parallel_bcd import cores, together
 from sparsescope.solvers.shared import in_parts
+from sparsescope.threads import cores, together
 
 two_cores = pytest.mark.skipif(cores() < 2, reason="one core only: two threads are refused here")
 
@@ -43,20 +44,20 @@ def test_the_result_depends_on_the_number_of_threads_and_the_seed_only(data: str
 @two_cores
 @pytest.mark.parametrize("data", ["digits", "text"])
 def test_tasks_that_run_one_after_the_other_give_the_same_result(monkeypatch: pytest.MonkeyPatch, data: str) -> None:
-    problem, threads = on(data), set()
+    problem, names = on(data), set()
     part = ParallelBCD._part
 
     def watched(*args: object) -> object:
-        threads.add(threading.current_thread().name)
+        names.add(threading.current_thread().name)
         return part(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ParallelBCD, "_part", watched)
     found = []
     for alone, count in ((0.0, 2), (np.inf, 1)):
-        threads.clear()
-        monkeypatch.setattr(parallel_bcd, "ALONE", alone)
+        names.clear()
+        monkeypatch.setattr(threads, "ALONE", alone)
         found.append(objectives(problem, ParallelBCD(threads=2)))
-        assert len(threads) == count
+        assert len(names) == count
     assert found[0] == found[1]
 
 
@@ -137,15 +138,6 @@ def test_column_counts_are_the_same_for_dense_and_sparse_data_and_see_no_stored_
     assert dense.most_in_a_row == sparse.most_in_a_row == 3
 
 
-def test_an_error_in_any_thread_is_raised_in_the_caller() -> None:
-    def fail() -> None:
-        raise RuntimeError("in a thread")
-
-    with pytest.raises(RuntimeError, match="in a thread"):
-        together([lambda: 1, fail])
-    assert together([lambda: 1, lambda: 2]) == [1, 2]
-
-
 @two_cores
 def test_several_runs_at_once_do_not_disturb_each_other() -> None:
     problem = on("text")
@@ -159,21 +151,3 @@ def test_several_runs_at_once_do_not_disturb_each_other() -> None:
     for worker in workers:
         worker.join(120)
     assert found == [alone] * 4
-
-
-@two_cores
-def test_an_error_in_the_calling_thread_waits_for_the_others() -> None:
-    raised, written = threading.Event(), []
-
-    def fails() -> None:
-        raised.set()
-        raise ValueError("first")
-
-    def writes() -> None:
-        assert raised.wait(60)
-        threading.Event().wait(0.05)  # still at work when the error is there
-        written.append(1)
-
-    with pytest.raises(ValueError, match="first"):
-        together([fails, writes])
-    assert written == [1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from typing import Any
@@ -99,8 +100,8 @@ def _wide(solver: str) -> Any:
         )
     X = sp.random_array((40, 120), density=0.2, random_state=np.random.default_rng(0)).tocsc()
     for loss in ("multiclass-squared-hinge", "crammer-singer", "squared"):
-        for penalty in ("l1", "elastic-net", "l1/l2", "ridge"):
-            problem = ss.Problem(X, np.arange(40) % 3, loss=loss, penalty=penalty, lam=0.01)
+        for classes, penalty in itertools.product((3, 2), ("l1", "elastic-net", "l1/l2", "ridge")):
+            problem = ss.Problem(X, np.arange(40) % classes, loss=loss, penalty=penalty, lam=0.01)
             if solvers.create(solver).refuses(problem) is None:
                 return problem
     raise AssertionError(f"{solver} takes none of these problems")

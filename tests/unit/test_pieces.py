@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ import scipy.sparse as sp
 
 import sparsescope as ss
 from helpers import BLOCK_PENALTIES, digits, members
+from sparsescope.kernels.rows import loss_sum
 from sparsescope.registry import penalties
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
+from sparsescope.solvers.shared import newton as newton_module
 from sparsescope.solvers.shared.newton import Newton, able
-from sparsescope.solvers.shared.pieces import RowPieces, pieces_of
+from sparsescope.solvers.shared.pieces import pieces_of
 
-TO_FIRST_END = RowPieces.to_first_end
 BLOCKS = [[10, 0, 3], [1], [9, 2, 8, 4], [7, 5, 6]]  # features anywhere, blocks of different sizes
 every_kind = pytest.mark.parametrize("kind", [penalties[name] for name in BLOCK_PENALTIES])
 both = pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
@@ -207,37 +209,58 @@ def test_blocks_that_a_step_would_carry_through_zero_end_there(kind: Any) -> Non
     np.testing.assert_array_equal(D, expected if stopped else -1.5 * W)
 
 
-def test_a_step_may_end_where_the_first_row_is_at_zero() -> None:
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_shortened_step_ends_the_rows_that_are_beyond_zero_by_then(
+    monkeypatch: pytest.MonkeyPatch, sparse: bool
+) -> None:
     rng = np.random.default_rng(0)
-    problem = ss.Problem(rng.standard_normal((20, 4)), np.arange(20) % 3, penalty="l1/l2", lam=0.7, intercept=True)
-    W = rng.standard_normal((5, 3))
-    pieces = pieces_of(problem, W[:4])
+    X = rng.standard_normal((20, 5))
+    problem = ss.Problem(sp.csc_array(X) if sparse else X, np.arange(20) % 3, penalty="l1/l2", lam=0.7, intercept=True)
+    state, newton = WorkingSet().init(problem), Newton(problem, 10)
+    used = [0, 1, 3, 4]
+    state.coef[[*used, 5]] = rng.standard_normal((5, 3))
+    problem.design.matmul(state.coef, state.Z)
+    pieces = pieces_of(problem, state.coef[:5])
+    assert pieces is not None
+    W = state.coef[[*used, 5]]
+    pieces.damp(W, np.ones(W.shape), 0.2)
+    # Two of the rows would pass zero, at a quarter and at two thirds of the way; the last is the intercept.
+    D = W * np.array([1.0, -1.5, -0.5, -4.0, -9.0])[:, None]
+    along, tried = newton_module._loss_along, []
+
+    def first_is_refused(problem: Any, Z: np.ndarray, E: np.ndarray, size: float) -> float:
+        tried.append(size)
+        return np.inf if size == 1.0 else along(problem, Z, E, size)
+
+    monkeypatch.setattr(newton_module, "_loss_along", first_is_refused)
+    move = newton._moved(problem, state, pieces, W, -D, D, 1e9)
+    assert tried == [1.0, 0.5] and move.taken and move.size == 0.5 and move.trials == 2
+    expected = W + 0.5 * D
+    expected[3] = 0.0
+    np.testing.assert_array_equal(move.W, expected)
+    moved = state.coef.copy()
+    moved[[*used, 5]] = expected
+    scores = problem.design.matmul(moved, np.empty_like(state.Z))
+    np.testing.assert_allclose(state.Z + move.size * move.E, scores, atol=1e-12)
+    value = loss_sum(scores, *problem.terms) / problem.n + 0.7 * np.linalg.norm(expected[:4], axis=1).sum()
+    assert move.after == pytest.approx(value, rel=1e-12)
+    assert move.slope * move.size == pytest.approx(-np.sum(D * (expected - W)))
+
+
+def test_a_move_that_does_not_go_down_is_not_tried() -> None:
+    rng = np.random.default_rng(0)
+    problem = ss.Problem(rng.standard_normal((20, 4)), np.arange(20) % 3, penalty="l1/l2", lam=0.7)
+    state = WorkingSet().init(problem)
+    state.coef[:] = rng.standard_normal(state.coef.shape)
+    state.Z[:] = problem.scores(state.coef)
+    pieces, W = pieces_of(problem, state.coef), state.coef.copy()
     assert pieces is not None
     pieces.damp(W, np.ones(W.shape), 0.2)
-    D = W * np.array([1.0, -1.5, -0.5, -4.0, -9.0])[:, None]  # rows 1 and 3 would pass zero; the last is the intercept
-    stopped = D.copy()
-    assert pieces.stop_at_zero(W, stopped) == 2
-    found = pieces.to_first_end(W, D, stopped)
-    np.testing.assert_allclose(found, D / 4.0)
-    assert not (W + found)[3].any(), "exactly zero, not nearly"
-    np.testing.assert_array_equal(pieces.to_first_end(W, stopped, stopped), stopped)  # nothing would pass zero
+    move = Newton(problem, 10)._moved(problem, state, pieces, W, W, W, 1e9)
+    assert not move.taken and move.after == 1e9
 
 
-@every_kind
-def test_a_step_may_end_where_the_first_block_is_at_zero(kind: Any) -> None:
-    _, W, pieces = setting(kind, intercept=True)
-    pieces.damp(W, np.ones(W.shape), 0.2)
-    scale = np.linspace(1.5, 3.0, W.shape[1])  # the blocks of the last class are the first at zero
-    D, stopped = -scale * W, -scale * W
-    if not pieces.stop_at_zero(W, stopped):
-        return  # no kink there that the metric knows of
-    found = pieces.to_first_end(W, D, stopped)
-    np.testing.assert_allclose(found, D / 3.0)
-    s = pieces.rows.size
-    assert not (W + found)[:s, -1].any() and (W + found)[:s, 0].any()
-
-
-def test_a_newton_step_that_would_pass_zero_far_off_ends_the_first_row_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_newton_steps_that_end_rows_go_down_and_keep_the_scores() -> None:
     rng = np.random.default_rng(0)
     X, y = digits()
     twice = np.hstack([X, X + 1e-3 * rng.standard_normal(X.shape)])  # either of two columns can take the other's weight
@@ -247,16 +270,25 @@ def test_a_newton_step_that_would_pass_zero_far_off_ends_the_first_row_instead(m
     for _ in range(5):
         solver.step(problem, state)
     newton.damping = 1e-6
-    tried: list[bool] = []
-    monkeypatch.setattr(RowPieces, "to_first_end", lambda *given: (tried.append(True), TO_FIRST_END(*given))[1])
-    ended = 0
+    rows = [np.count_nonzero(state.coef.any(axis=1))]
     for _ in range(12):
-        used = np.flatnonzero(state.coef.any(axis=1))
-        tried.clear()
         step = newton.step(problem, state)
-        assert step is not None and step.taken and step.after < step.before
-        if tried and step.size == 1.0:
-            ended += 1
-            assert np.count_nonzero(state.coef[used].any(axis=1)) < used.size
+        assert step is not None and (step.after < step.before if step.taken else step.after == step.before)
         np.testing.assert_allclose(state.Z, twice @ state.coef, atol=1e-10)
-    assert ended
+        rows.append(np.count_nonzero(state.coef.any(axis=1)))
+    assert rows[-1] < rows[0]
+
+
+def test_a_shortened_step_changes_the_damping_by_what_f_fell_beside_the_promise() -> None:
+    newton = Newton(ss.Problem(*digits(), lam_ratio=0.1), 10)
+    newton.support = SimpleNamespace(dtype=np.dtype(np.float64))  # type: ignore[assignment]
+    for agreement, factor in ((0.1, 4.0), (0.5, 1.0), (0.9, 0.25)):
+        newton.damping = 0.01
+        newton._trust(True, 0.5, agreement, 3)
+        assert newton.damping == pytest.approx(0.01 * factor)
+    newton.damping = 0.01
+    newton._trust(True, 1.0, 0.1, 3)
+    assert newton.damping == pytest.approx(0.0025), "a full step"
+    newton.damping, newton.cg_steps = 0.01, 30
+    newton._trust(False, 1.0, 0.0, 3)
+    assert newton.damping == pytest.approx(0.32) and newton.cg_steps == 20

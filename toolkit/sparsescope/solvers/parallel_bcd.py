@@ -9,18 +9,13 @@
     or they diverge. Within a stretch a thread does not see the rows of the others; the test on F makes that safe,
     because the first thread's rows alone are plain coordinate descent, whose F never rises.
 
-No thread writes what another one reads, so the result depends on T but not on timing. The threads are Python's, running
-kernels that release the interpreter lock: that is safe with any number of live sessions, which the threading layers
-behind ``prange`` are not everywhere, and needs no further compilation.
+No thread writes what another one reads, so the result depends on T but not on timing (:mod:`sparsescope.threads`).
 """
 
 from __future__ import annotations
 
 import functools
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -30,6 +25,7 @@ from ..kernels.sweeps import Kept, Swept, both, keep, make_kept, sweep_constant_
 from ..pauses import pause, takes_turns
 from ..problems.prediction import Problem
 from ..registry import field, solvers
+from ..threads import cores, together
 from .base import Solver, State, settings
 from .bcd import REFRESH
 from .shared.columns import CURSOR_COLUMNS, FIXED_STEP_COLUMNS, SEEN_COLUMNS
@@ -38,36 +34,6 @@ from .shared.in_parts import stops_of
 STRETCHES = 6  # of an iteration, at first; the threads meet after each
 LONGER = 1.1  # growth of a stretch after it went well; it is halved if it did not
 LONGEST = 3  # stretches of an iteration, at least
-ALONE = (
-    20_000  # numbers below which tasks run one after the other: waking a thread takes longer. The result is the same
-)
-
-
-def cores() -> int:
-    """Return the number of processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@functools.cache
-def _helpers() -> ThreadPoolExecutor:
-    """Threads beside the caller's own; shared by all solvers of the process."""
-    return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="sparsescope-blocks")
-
-
-def together(tasks: Sequence[Callable[[], Any]], numbers: float = np.inf) -> list[Any]:
-    """Results of all tasks; ``numbers``: how many they look at. The first task runs in the calling thread, all of them
-    where the numbers are few. An exception in any of them is raised here, when all have ended: none writes into the
-    state any more."""
-    if numbers < ALONE:
-        return [task() for task in tasks]
-    waiting = [_helpers().submit(task) for task in tasks[1:]]
-    try:
-        first = tasks[0]()
-    finally:
-        wait(waiting)
-    return [first, *(one.result() for one in waiting)]
 
 
 class ParallelState(State):

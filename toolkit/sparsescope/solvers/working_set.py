@@ -30,6 +30,7 @@ from ..problems.base import Certificate
 from ..problems.certificate import Known, certify, is_double
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
+from ..threads import cores, even_rounds, in_rounds, using
 from .base import Solution, Solver, State, settings
 from .shared import by_passes, gradient_steps, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
@@ -50,6 +51,7 @@ ENTERS = 0.95
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as for bcd-ls
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
+RANKED, ROW_COST = 100_000, 10.0  # weights whose rows are ranked between two pauses; cost of one in products of numbers
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
 
 
@@ -62,6 +64,9 @@ class WorkingSet(Solver):
         15, 1, 1000, "conjugate-gradient steps of a Newton step (ten times as many near the end)", log=True
     )
     curvature: str = curvature_field()
+    threads: int = field(
+        1, 0, cores(), "threads for products with X, searches and certificates; 0 takes every core; sweeps run on one"
+    )
 
     title = "working set + Newton"
     menu_order = 190
@@ -100,6 +105,10 @@ class WorkingSet(Solver):
 
     def certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
         # The gradient that it needs is left to the next choice of rows, or to the next gradient step.
+        with using(self.threads):
+            return self._certificate(problem, state, work)
+
+    def _certificate(self, problem: Problem, state: Any, work: Any) -> Certificate:
         if isinstance(state, by_passes.PassesState) or not is_double(problem):
             return super().certificate(problem, state, work)
         if state.whole:
@@ -148,8 +157,18 @@ class WorkingSet(Solver):
 
     def step_in_parts(self, problem: Problem, state: Any, rows: int | None) -> Iterator[tuple[int, int]]:
         if isinstance(state, by_passes.PassesState):
-            by_passes.step(problem, state, self)
+            with using(self.threads):
+                by_passes.step(problem, state, self)
             return
+        with using(self.threads):
+            sweeps = not self._moved(problem, state)
+        if sweeps:
+            yield from self._sweep(problem, state, rows)
+        state.iteration += 1
+        state.unrefreshed += 1
+
+    def _moved(self, problem: Problem, state: Any) -> bool:
+        """Choose rows where that is due, and take a Newton step or a gradient step; False if a sweep is due."""
         if state.chosen is None:
             state.look_at_rows(problem)
             if not state.whole:
@@ -159,13 +178,12 @@ class WorkingSet(Solver):
                 self._take_all(problem, state)
             pause()
         due = self.newton and state.pacing.due and able(problem) and not state.polish.on
-        if not (due and self._newton(problem, state)):
-            if state.gradient is not None:
-                self._gradient(problem, state, state.gradient)
-            else:
-                yield from self._sweep(problem, state, rows)
-        state.iteration += 1
-        state.unrefreshed += 1
+        if due and self._newton(problem, state):
+            return True
+        if state.gradient is None:
+            return False
+        self._gradient(problem, state, state.gradient)
+        return True
 
     @staticmethod
     def _take_all(problem: Problem, state: WorkingSetState) -> None:
@@ -205,9 +223,8 @@ class WorkingSet(Solver):
         loss = float(state.kept.values.sum()) / n
         violation, paper = state.violation[: len(weights)], state.paper[: len(weights)]
         near = np.empty(len(weights))
-        for lam, found in ((ENTERS * problem.lam, near), (problem.lam, violation)):
-            row_violations(seen.G, 1.0, weights, lam, penalty, False, found, paper)
-            pause()
+        for lam, out in ((ENTERS * problem.lam, near), (problem.lam, violation)):
+            _violations(problem, seen.G, weights, lam, out, paper)
         if seen.rows is not None:
             found = violation.copy()
             state.violation[:] = 0.0
@@ -298,6 +315,18 @@ class WorkingSet(Solver):
         state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
         state.trials, state.step_size = float(done.trials), done.size
         return True
+
+
+def _violations(problem: Problem, G: np.ndarray, W: np.ndarray, lam: float, out: np.ndarray, paper: np.ndarray) -> None:
+    """Write the violations at λ of rows with gradients G and weights W, (s, m), to out (s,); ``paper`` is overwritten."""
+
+    def some(_: int, first: int, last: int) -> None:
+        at = slice(first, last)
+        row_violations(G[at], 1.0, W[at], lam, problem.row_penalty, False, out[at], paper[at])
+
+    # A penalty that weighs each row apart takes all of them at once.
+    whole, size = problem.regulariser.needs_all_rows, len(W)
+    in_rounds([(0, size)] if whole else even_rounds(size, ROW_COST * problem.m, ROW_COST * RANKED), some)
 
 
 def _entries(problem: Problem) -> float:

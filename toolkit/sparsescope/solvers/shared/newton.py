@@ -4,11 +4,10 @@ S ← rows in use;  P ← projection on the smooth piece of Ω that W_S lies on
 g ← P(∇f(W)_S + λ∇Ω(W_S))
 D ← solution of P(∇²f(W)_SS + λ∇²Ω(W_S) + μM)P D = −g by a few preconditioned conjugate-gradient steps,
     M = diag ∇²f + the largest curvature of λΩ; the preconditioner has that along each vector in use as well
-D_j ← −W_j where W_j + D_j would be beyond zero, if that leaves a direction that goes down
-α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨g, D⟩; where that is below 1, the step along D as it was before up to the first
-    W_j at zero, if F is lower there: D holds with all rows moving together, two words that always stand together, say
-μ falls after a full step and rises after a shortened one
-The scores move by α·XD, so a trial costs no product with X.
+W(α) ← W + αD, with zero in place of the vectors that are beyond zero by then (the arc of Bertsekas 1982)
+α ← 1, ½, ¼… until F(W(α)) ≤ F(W) + σ⟨g, W(α) − W⟩
+μ falls after a full step, and after a shorter one if F fell as the model promised; it rises where F hardly fell
+The scores move by α·XD and by the columns of the vectors that ended, so a trial costs no product with all of X.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...inputs.design import DENSE_PART, MOST_GATHERED
+from ...inputs.design_products import DENSE_COST, DENSE_PART, MOST_GATHERED
 from ...inputs.turned import turned
 from ...kernels.newton import (
     SupportRows,
@@ -28,11 +27,12 @@ from ...kernels.newton import (
     support_diagonal,
     support_hessian_product,
 )
-from ...pauses import even_parts, parts_of, pause
+from ...pauses import parts_of, pause
 from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
+from ...threads import accumulated, count, even_rounds, in_rounds, size_of_part
 from ..base import State
-from .armijo import BACKTRACK, backtrack
+from .armijo import BACKTRACK, SIGMA, backtrack
 from .in_parts import put, taken
 from .pieces import RowPieces, has_derivatives, pieces_of
 
@@ -45,11 +45,12 @@ LEAST_DAMPING, LEAST_SINGLE = 1e-10, 1e-6
 DAMPING_UP, DAMPING_DOWN = 4.0, 0.25
 MOST_CG = 10  # times the user's number of conjugate-gradient steps, where the quadratic model is trusted
 TRUST = 0.2  # the model is trusted if F fell by what it promised, within this share
-STILL_DOWN = 0.5  # share of its slope that D keeps at least where vectors that would pass zero stop there
+POOR, GOOD = 0.25, 0.75  # shares of what it promised below and above which a shortened step changes the damping
 BLOCK_ABOVE = 0.15  # share of non-zero cells above which the columns in use are kept as a block
 BLOCK_BYTES = 2**28  # largest block
 PRODUCT = 3_000_000  # products of numbers on single entries of the support between two pauses
 SCORES = 200_000  # whose derivatives are taken between two pauses
+SCORE_COST = 10.0  # of the derivatives at a score, or of the loss, in products of numbers
 SINGLE_ABOVE = 200_000  # entries above which products run in single precision: below, they cost little anyway
 
 
@@ -65,12 +66,25 @@ def able(problem: Problem) -> bool:
 
 def take_derivatives(problem: Problem, Z: np.ndarray, U: np.ndarray, A: np.ndarray, bent: np.ndarray) -> float:
     """U = ∇ℓ, A = diag ∇²ℓ and which samples are bent, of scores Z; returns Σ_i ℓ. Z, U, A (n, m), bent (n,)."""
-    (y, loss), total = problem.terms, 0.0
-    for first, last in even_parts(problem.n, problem.m, SCORES):
+    (y, loss), totals = problem.terms, {}
+
+    def derive(_: int, first: int, last: int) -> None:
         at = slice(first, last)
-        total += float(loss_derivatives(Z[at], y[at], loss, U[at], A[at], bent[at]))
-        pause()
-    return total
+        totals[first] = float(loss_derivatives(Z[at], y[at], loss, U[at], A[at], bent[at]))
+
+    in_rounds(even_rounds(problem.n, SCORE_COST * problem.m, SCORE_COST * SCORES), derive)
+    return sum(totals[first] for first in sorted(totals))
+
+
+def _loss_along(problem: Problem, Z: np.ndarray, E: np.ndarray, size: float) -> float:
+    """Σ_i ℓ(z_i + size·e_i). Z, E (n, m)."""
+    (y, loss), totals = problem.terms, {}
+
+    def add(_: int, first: int, last: int) -> None:
+        totals[first] = float(moved_loss(Z[first:last], E[first:last], size, y[first:last], loss))
+
+    in_rounds(even_rounds(problem.n, SCORE_COST * problem.m, SCORE_COST * problem.n * problem.m), add)
+    return sum(totals[first] for first in sorted(totals))
 
 
 class Support:
@@ -94,6 +108,7 @@ class Support:
         self.bent_block: np.ndarray | None = None
         self.samples = np.arange(problem.n)
         self.stretches: list[tuple[int, int]] | None = None  # of these samples, between which a product pauses
+        self.cut_for = 1  # threads
         if not block:
             self.by_sample = SupportRows(*turned(design.columns, design.n, rows, self.dtype))  # type: ignore[call-arg]
         else:
@@ -107,10 +122,12 @@ class Support:
         self.samples, self.stretches = samples, None
         H = np.zeros((s + problem.intercept, problem.m), dtype=self.dtype)
         if self.block is None:
-            lengths = np.diff(self.by_sample.indptr)[samples]
-            for first, last in parts_of(problem.m * (lengths + 1.0), PRODUCT):
-                support_diagonal(self.by_sample, samples[first:last], A, scale, H)
-                pause()
+            costs = problem.m * (np.diff(self.by_sample.indptr)[samples] + 1.0)
+            accumulated(
+                parts_of(costs, size_of_part(float(costs.sum()), PRODUCT)),
+                H,
+                lambda out, first, last: support_diagonal(self.by_sample, samples[first:last], A, scale, out),
+            )
         else:
             self.bent_block = self.block if samples.size == self.block.shape[0] else self.block[samples]
             np.matmul((self.bent_block * self.bent_block).T, A[samples].astype(self.dtype, copy=False), out=H[:s])
@@ -124,32 +141,36 @@ class Support:
         problem, s, scale = self.problem, self.rows.size, 1.0 / self.problem.n
         if self.bent_block is not None:
             E = np.empty((self.samples.size, problem.m), dtype=self.dtype)
-            for first, last in even_parts(self.samples.size, max(s, 1) * problem.m, DENSE_PART):
+            block = self.bent_block
+
+            def push(_: int, first: int, last: int) -> None:
                 part = E[first:last]
-                np.matmul(self.bent_block[first:last], V[:s], out=part)
+                np.matmul(block[first:last], V[:s], out=part)
                 if problem.intercept:
                     part += V[s]
                 hessian_rows(self.samples[first:last], Z, U, *problem.terms, scale, part)
-                pause()
-            for first, last in even_parts(s, self.samples.size * problem.m, DENSE_PART):
-                np.matmul(self.bent_block[:, first:last].T, E, out=out[first:last])
-                pause()
+
+            in_rounds(even_rounds(self.samples.size, DENSE_COST * max(s, 1) * problem.m, DENSE_COST * DENSE_PART), push)
+            in_rounds(
+                even_rounds(s, DENSE_COST * self.samples.size * problem.m, DENSE_COST * DENSE_PART),
+                lambda _, first, last: np.matmul(block[:, first:last].T, E, out=out[first:last]),
+            )
             if problem.intercept:
                 out[s] = E.sum(axis=0)
             return
         out[:] = 0.0
         pause()
         shift = V[s].copy() if problem.intercept else np.zeros(problem.m, dtype=self.dtype)
-        pull = np.zeros(problem.m, dtype=self.dtype)
-        if self.stretches is None:
-            lengths = np.diff(self.by_sample.indptr)[self.samples]
-            self.stretches = list(parts_of(problem.m * (2.0 * lengths + 4.0), PRODUCT))
-        for first, last in self.stretches:
+        if self.stretches is None or self.cut_for != count():
+            costs = problem.m * (2.0 * np.diff(self.by_sample.indptr)[self.samples] + 4.0)
+            self.stretches, self.cut_for = list(parts_of(costs, size_of_part(float(costs.sum()), PRODUCT))), count()
+
+        def add(target: np.ndarray, first: int, last: int) -> None:
             samples = self.samples[first:last]
-            support_hessian_product(self.by_sample, samples, Z, U, *problem.terms, scale, V, shift, out, pull)
-            pause()
-        if problem.intercept:
-            out[s] = pull
+            pull = target[s] if problem.intercept else np.empty_like(shift)
+            support_hessian_product(self.by_sample, samples, Z, U, *problem.terms, scale, V, shift, target, pull)
+
+        accumulated(self.stretches, out, add)
 
 
 def _most(problem: Problem, at: np.ndarray) -> bool:
@@ -189,8 +210,8 @@ class Step:
 
 
 class Move(NamedTuple):
-    """Result of a search along a direction D: ``taken`` or not, F after it, step size, trials, ⟨g, D⟩, the weights in
-    use after it, and XD."""
+    """Result of a search along an arc: ``taken`` or not, F after it, step size, trials, ⟨g, move⟩ and the move of the
+    scores, both divided by the size, and the weights in use after it."""
 
     taken: bool
     after: float
@@ -254,23 +275,14 @@ class Newton:
         pieces.gradient(W, G)
         D, products = self._direction(pieces, state.Z, W, G)
         pause()
-        whole, slope, stopped = D, inner(G, D), taken(D, dtype=D.dtype)
-        ends = pieces.stop_at_zero(W, stopped)
-        if ends and (steep := inner(G, stopped)) <= STILL_DOWN * slope:
-            D, slope = stopped, steep
-        move = self._moved(problem, state, pieces, W, D, slope, before, self.E)
-        if ends and not (move.taken and move.size == 1.0):
-            D = pieces.to_first_end(W, whole, stopped)
-            other = self._moved(problem, state, pieces, W, D, inner(G, D), before, np.empty_like(self.E), most=1)
-            better = other if other.taken and other.after < move.after else move
-            move = better._replace(trials=move.trials + other.trials)
+        move = self._moved(problem, state, pieces, W, G, D, before)
         if move.taken:
             pause()
             put(state.coef, at, move.W)
             move.E[:] *= move.size
             state.Z += move.E
-        gain = (before - move.after) / (-0.5 * move.slope) if move.taken else 0.0
-        self._trust(move.taken, move.size, gain, products)
+        promised = -move.slope * (move.size - 0.5 * move.size**2)
+        self._trust(move.taken, move.size, (before - move.after) / promised if move.taken else 0.0, products)
         return Step(
             move.taken,
             before,
@@ -281,32 +293,47 @@ class Newton:
             (2.0 * products + 3.0) * known.nnz,
         )
 
-    @staticmethod
     def _moved(
+        self,
         problem: Problem,
         state: State,
         pieces: RowPieces,
         W: np.ndarray,
+        G: np.ndarray,
         D: np.ndarray,
-        slope: float,
         before: float,
-        E: np.ndarray,
-        most: int = TRIALS_MOST,
     ) -> Move:
-        """Move along D by a line search. E (n, m): array for XD; ``most``: the largest number of trials."""
-        new, after = np.empty_like(W), before
+        """Search along the arc W + αD on which a vector that reaches zero stays there."""
         at = np.append(pieces.rows, problem.d) if problem.intercept else pieces.rows
-        _pushed(problem, at, D, E)
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
+        straight, E = _pushed(problem, at, D, self.E), self.E
+        new, after, slope = np.empty_like(W), before, 0.0
 
-        def value(size: float) -> float:
-            nonlocal after
+        def risen(size: float) -> float:
+            """What F rises by, above σ⟨g, move⟩; NaN where the move does not go down."""
+            nonlocal after, slope, E
             pause()
-            after = moved_loss(state.Z, E, size, *problem.terms) / problem.n
-            after += problem.lam * pieces.moved(W, D, size, new)
-            return after
+            moves = D.dtype.type(size) * D
+            ends = pieces.stop_at_zero(W, moves)
+            promised = inner(G, moves)
+            slope = promised / size
+            if not promised < 0.0:
+                return float("nan")
+            E = straight
+            if ends:
+                apart = moves - D.dtype.type(size) * D
+                rows = np.flatnonzero(apart.any(axis=1))
+                pause()
+                apart = apart[rows] / D.dtype.type(size)
+                E = _pushed(problem, at[rows], apart, np.empty_like(straight))
+                pause()
+                E += straight
+            pause()
+            after = _loss_along(problem, state.Z, E, size) / problem.n
+            after += problem.lam * pieces.moved(W, moves, 1.0, new)
+            return after - before - SIGMA * promised
 
-        size, trials, accepted = backtrack(value, slope, slack, most if slope < 0.0 else 0, before)
+        size, trials, accepted = backtrack(risen, 0.0, slack, TRIALS_MOST)
         return Move(accepted, after if accepted else before, size, trials, slope, new, E)
 
     def _take_derivatives(self, problem: Problem, Z: np.ndarray) -> float:
@@ -314,14 +341,18 @@ class Newton:
         return take_derivatives(problem, Z, self.U, self.A, self.bent)
 
     def _trust(self, taken: bool, size: float, agreement: float, products: int) -> None:
-        """Set damping and CG steps by how well the quadratic model (which promised ½|⟨g, D⟩|) agreed with F."""
-        if taken and size == 1.0:
+        """Set damping and CG steps by how F fell beside what the quadratic model promised for a step of this size."""
+        if not taken:
+            self.damping *= DAMPING_UP / BACKTRACK**3
+            self.cg_steps = max(int(self.cg_steps / 1.5), self.least_cg_steps)
+        elif size == 1.0:
             self.damping *= DAMPING_DOWN
             if products >= self.cg_steps and abs(agreement - 1.0) <= TRUST:
                 self.cg_steps = min(int(1.5 * self.cg_steps), MOST_CG * self.least_cg_steps)
-        else:
-            self.damping *= DAMPING_UP / max(size, BACKTRACK**3)
-            self.cg_steps = max(int(self.cg_steps / 1.5), self.least_cg_steps)
+        elif agreement < POOR:
+            self.damping *= DAMPING_UP
+        elif agreement > GOOD:
+            self.damping *= DAMPING_DOWN
         assert self.support is not None
         least = LEAST_DAMPING if self.support.dtype == np.float64 else LEAST_SINGLE
         self.damping = min(max(self.damping, least), MOST_DAMPING)

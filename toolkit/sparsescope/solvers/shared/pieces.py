@@ -92,33 +92,6 @@ class RowPieces:
         """Let the vectors that W + D would carry through zero end there; returns their number."""
         return sum(int(stop_at_zero(W, self.metric, *part, D)) for part in row_parts(W[: self.rows.size]))
 
-    def to_first_end(self, W: np.ndarray, D: np.ndarray, stopped: np.ndarray) -> np.ndarray:
-        """The step along D on which the first of the vectors that ``stopped`` ends at zero gets there, and ends there.
-
-        The others go on as D says, which holds with all of them moving together. Where D ends them itself, or they are
-        too small for their squares, it is ``stopped``."""
-        vectors, moves = self._taken(W), self._taken(D)
-        back = -np.einsum("ij,ij->i", vectors, moves)
-        ends = np.flatnonzero((moves != self._taken(stopped)).any(axis=1) & (back > 0.0))
-        if ends.size == 0:
-            return stopped
-        shares = np.einsum("ij,ij->i", vectors[ends], vectors[ends]) / back[ends]
-        size = shares.min()
-        found: np.ndarray = size * D
-        moves *= size
-        first = ends[shares <= size * (1.0 + 8.0 * np.finfo(D.dtype).eps)]
-        moves[first] = -vectors[first]
-        self._put(moves, found)
-        return found
-
-    def _taken(self, A: np.ndarray) -> np.ndarray:
-        """A copy of the vectors of A, one a row."""
-        return A[: self.rows.size].copy()
-
-    def _put(self, vectors: np.ndarray, out: np.ndarray) -> None:
-        """The way back; the intercept's row stays as it is."""
-        out[: self.rows.size] = vectors
-
     def moved(self, W: np.ndarray, D: np.ndarray, step: float, out: np.ndarray) -> float:
         """out = W + step·D; returns Ω of it."""
         return sum(float(moved_penalty(W, D, step, self.penalty, self.rows.size, *part, out)) for part in row_parts(W))

@@ -30,8 +30,8 @@ import numpy as np
 from ...kernels.splitting import CROSS, MOVED, REPORT, hinge_facts, smoothed_duals
 from ...problems.prediction import Problem
 from ...registry import Column, field, losses
+from ...threads import cores, together
 from ..base import Solver, State, settings
-from ..parallel_bcd import cores, together
 from .columns import DUAL_COLUMNS, FIXED_STEP_COLUMNS
 from .leap import FIRST_LEAP, PLAIN, leap
 from .restarts import rebalance, restarted

@@ -10,6 +10,7 @@ from ...kernels.sweeps import keep, make_kept
 from ...pauses import pause
 from ...problems.prediction import Problem
 from ...problems.screened_gradient import ScreenedGradient, used_rows
+from ...threads import in_rounds
 from ..base import State
 from . import gradient_steps
 from .forecast import Forecast
@@ -141,12 +142,19 @@ class WorkingSetState(State):
         if self.G is None:
             self.G = np.empty((d, problem.m), dtype=problem.dtype)
         at_once = problem.regulariser.needs_all_rows
-        for start, stop, G in problem.design.rmatmul_blocks(U):
-            here = self.G[start:stop]
-            np.divide(G, n, out=here)
-            if learns and not at_once:
-                problem.regulariser.levels(here, 1.0, self.screen.levels[start:stop])
-            pause()
+        found, design = self.G, problem.design
+        shares = design.shares(problem.m)
+
+        def look(_: int, first: int, last: int) -> None:
+            pieces = design.rmatmul_between(U, first, last) if len(shares) > 1 else design.rmatmul_blocks(U)
+            for start, stop, G in pieces:
+                here = found[start:stop]
+                np.divide(G, n, out=here)
+                if learns and not at_once:
+                    problem.regulariser.levels(here, 1.0, self.screen.levels[start:stop])
+                pause()
+
+        in_rounds(shares, look)
         if learns:
             if at_once:
                 problem.regulariser.levels(self.G, 1.0, self.screen.levels)
