@@ -89,7 +89,15 @@ def remarks(folder: Path) -> str:
             f"sweep with the logistic loss at the same weights takes {min(beside):.1f} to {max(beside):.1f} "
             "times as long (`bench_laziness.py`)."
         )
-    if threads := rows_of("parallel", folder):
+    rows = rows_of("parallel", folder) or []
+    if shared := [row for row in rows if "ratio" in row]:
+        ratios = [row["ratio"] for row in shared]
+        found.append(
+            f"- `working-set` on two threads takes {1.0 / max(ratios):.2f} to {1.0 / min(ratios):.2f} times as long by "
+            f"the wall as on one, {1.0 / median(ratios):.2f} times in the median of {len(ratios)} problems and gaps; "
+            "its sweeps run on one (`bench_parallel.py`)."
+        )
+    if threads := [row for row in rows if "1 thread" in row]:
         own = [row["1 thread"] / row["2 threads"] for row in threads]
         serial, best = ([row[f"{name} ÷ 2 threads"] for row in threads] for name in ("bcd-cst", "best serial"))
         found.append(

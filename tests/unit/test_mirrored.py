@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from sparsescope.inputs import design as designs
+from sparsescope.inputs import design_products as products
 from sparsescope.inputs.design import Design
 from sparsescope.inputs.mirrored import mirrored
 from sparsescope.registry import solvers
@@ -29,8 +29,8 @@ def test_products_are_those_of_numpy(form: str, extra: int, monkeypatch: pytest.
     X, rng = drawn(), np.random.default_rng(4)
     design = Design(FORMS[form](X))
     asked: list[int] = []
-    halved = designs.halved
-    monkeypatch.setattr(designs, "halved", lambda *given: (asked.append(1), halved(*given))[1])
+    halved = products.halved
+    monkeypatch.setattr(products, "halved", lambda *given: (asked.append(1), halved(*given))[1])
     w, u = rng.standard_normal(40 + extra), rng.standard_normal(90)
     ones = np.ones((90, extra))
     Z = design.matmul(np.column_stack([-w, w]), np.empty((90, 2)))

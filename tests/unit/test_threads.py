@@ -142,7 +142,7 @@ def test_parts_are_of_one_size_for_all_threads(small: None) -> None:
             parts = list(even_rounds(lines, 1.0, most))
         sizes = [stop - first for first, stop in parts]
         assert sum(sizes) == lines and [first for first, _ in parts[1:]] == [stop for _, stop in parts[:-1]]
-        assert 1 <= min(sizes) and max(sizes) - min(sizes) <= 1 and max(sizes) <= most
+        assert min(sizes) >= 1 and max(sizes) - min(sizes) <= 1 and max(sizes) <= most
         assert len(parts) == lines or (lines > number and len(parts) % number == 0)
 
 
@@ -180,7 +180,7 @@ def test_products_on_threads_are_those_on_one(form: str, m: int, small: None) ->
 
 
 def weights_of(problem: ss.Problem, number: int, steps: int = 15) -> Any:
-    """Weights after some steps of `working-set` on so many threads, with certificates in between."""
+    """Weights after some steps of `working-set` on several threads, with certificates in between."""
     run = ss.Run(problem, WorkingSet(threads=number), stop=ss.stopping.Iterations(steps), certify_every=3)
     for _ in run:
         pass

@@ -219,7 +219,7 @@ def _in_turn(work: Callable[[int, int, int], Any], place: int, parts: Sequence[t
 def accumulated(
     parts: Iterable[tuple[int, int]], out: np.ndarray, work: Callable[[np.ndarray, int, int], Any]
 ) -> np.ndarray:
-    """Work on parts that all add to one array, each thread to one of its own.
+    """Add the parts of a sum to one array, with several threads each to a separate one first.
 
     Parameters
     ----------

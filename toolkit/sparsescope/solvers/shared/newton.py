@@ -310,7 +310,7 @@ class Newton:
         new, after, slope = np.empty_like(W), before, 0.0
 
         def risen(size: float) -> float:
-            """What F rises by, above σ⟨g, move⟩; NaN where the move does not go down."""
+            """F less F before and σ⟨g, move⟩; NaN where the move does not go down."""
             nonlocal after, slope, E
             pause()
             moves = D.dtype.type(size) * D
