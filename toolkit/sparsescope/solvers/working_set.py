@@ -318,7 +318,7 @@ class WorkingSet(Solver):
 
 
 def _violations(problem: Problem, G: np.ndarray, W: np.ndarray, lam: float, out: np.ndarray, paper: np.ndarray) -> None:
-    """Write to out (s,) the violations at λ of rows with gradients G and weights W, (s, m); ``paper`` is overwritten."""
+    """Write to out (s,) the violations at λ of rows with gradients G and weights W, (s, m); ``paper`` is lost."""
 
     def some(_: int, first: int, last: int) -> None:
         at = slice(first, last)
