@@ -102,15 +102,16 @@ def test_every_operation_is_that_of_the_vectors(kind: Any, intercept: bool, weig
     np.testing.assert_allclose(out, expected, atol=1e-13)
 
     expected = np.zeros_like(W)
-    if intercept:
-        expected[s:] = R[s:] / H[s:]
+    if intercept:  # the loss does not bend where all scores of a sample rise together
+        h = H[s]
+        expected[s] = np.linalg.solve(np.diag((1.0 + damping) * h) - np.outer(h, h) / h.sum(), R[s])
 
     def precondition(penalty: Any, at: Any) -> None:
         w, bent = W[at], np.zeros(W[at].shape)
         penalty.hessian_vec(w, problem.lam, w, bent)
         stiff = penalty.curvature_bound(w, problem.lam)
         dip = stiff - (w @ bent) / (w @ w)
-        r = np.linalg.solve(np.diag(H[at] + stiff) - dip * np.outer(w, w) / (w @ w), R[at])
+        r = np.linalg.solve(np.diag((1.0 + damping) * (H[at] + stiff)) - dip * np.outer(w, w) / (w @ w), R[at])
         penalty.project_tangent(w, r)
         expected[at] = r
 
@@ -164,10 +165,11 @@ def test_weights_of_features_keep_the_newton_steps(penalty: str) -> None:
     assert able(problem) and solver.newton and "Newton steps on" in reason
 
 
+@pytest.mark.parametrize("loss", ["multiclass-squared-hinge", "squared"])
 @pytest.mark.parametrize("penalty", [ss.penalties.L1L2(), ss.penalties.SparseGroup(rho=0.3), ss.penalties.Ridge()])
-def test_rows_are_preconditioned_by_what_the_penalty_bends_across_and_along_them(penalty: Any) -> None:
+def test_rows_are_preconditioned_by_what_loss_and_penalty_bend_across_and_along_them(penalty: Any, loss: str) -> None:
     rng = np.random.default_rng(0)
-    problem = ss.Problem(rng.standard_normal((20, 4)), np.arange(20) % 3, penalty=penalty, lam=0.7)
+    problem = ss.Problem(rng.standard_normal((20, 4)), np.arange(20) % 3, loss=loss, penalty=penalty, lam=0.7)
     W = rng.standard_normal((4, 3)) * np.array([1.0, 1e-3, 1e-6, 1.0])[:, None]
     H, R, out = rng.random(W.shape) + 0.1, rng.standard_normal(W.shape), np.empty(W.shape)
     pieces = pieces_of(problem, W)
@@ -178,7 +180,25 @@ def test_rows_are_preconditioned_by_what_the_penalty_bends_across_and_along_them
         bent = np.zeros((3, 3))
         for k in range(3):
             penalty.hessian_vec(w, problem.lam, np.eye(3)[k], bent[k])
-        np.testing.assert_allclose((np.diag(H[j]) + bent) @ out[j], R[j], rtol=1e-6)
+        damping = 0.2 * (H[j] + penalty.curvature_bound(w, problem.lam))
+        # A loss of differences does not bend along (1, 1, 1).
+        level = np.outer(H[j], H[j]) / H[j].sum() if problem.loss.of_differences else np.zeros((3, 3))
+        np.testing.assert_allclose((np.diag(H[j] + damping) - level + bent) @ out[j], R[j], rtol=1e-6)
+
+
+def test_a_preconditioner_is_definite_where_rows_have_one_weight_and_next_to_no_damping() -> None:
+    """Along such rows neither loss nor penalty bends."""
+    rng = np.random.default_rng(0)
+    problem = ss.Problem(rng.standard_normal((20, 4)), np.arange(20) % 3, penalty="l1/l2", lam=0.7)
+    for dtype, damping in ((np.float32, 1e-6), (np.float64, 1e-10)):
+        W = np.full((4, 3), 0.1, dtype)
+        pieces = pieces_of(problem, W)
+        assert pieces is not None
+        pieces.damp(W, np.full(W.shape, 0.5, dtype) * (1.0 + np.arange(4.0, dtype=dtype))[:, None], damping)
+        for R in (np.ones(W.shape, dtype), rng.standard_normal(W.shape).astype(dtype)):
+            out = np.empty_like(W)
+            pieces.precondition(W, R, out)
+            assert np.isfinite(out).all() and (np.einsum("ij,ij->i", R, out) > 0.0).all()
 
 
 @pytest.mark.parametrize(("penalty", "ends"), [("l1/l2", True), ("ridge", False)])

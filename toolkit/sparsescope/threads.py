@@ -199,7 +199,12 @@ def in_rounds(parts: Iterable[tuple[int, int]], work: Callable[[int, int, int], 
         is given the number of the part in its round, its first and its stop
     """
     threads, parts = count(), iter(parts)
-    if threads > 1 and not takes_turns():
+    if threads == 1:
+        for first, stop in parts:
+            work(0, first, stop)
+            pause()
+        return
+    if not takes_turns():
         cut = list(parts)
         together(
             [functools.partial(_in_turn, work, place, cut[place::threads]) for place in range(min(threads, len(cut)))]

@@ -15,6 +15,7 @@ from .memory import lone_row, lone_row_as
 
 ROUNDING = 1e-4  # share of the curvature across a vector below which that along it is the same
 LEAST_SHARE = 1e-3  # smallest diagonal entry of a row's preconditioner, as a share of its largest
+SINGULAR = 1e-12  # share of a number that is left of a difference from which on it is rounding
 
 
 @struct
@@ -112,60 +113,97 @@ def tangent_gradient(W, G, lam, penalty, first, last):
 
 @struct
 class RowMetric:
-    """Preconditioner M_j = diag(D_j) − dip_j w wᵀ of every vector w = W_j in use, which is positive definite.
+    """Preconditioner M_j = B_j − h_j h_jᵀ/(1ᵀh_j) − dip_j w wᵀ of every vector w = W_j in use; it is positive definite.
 
-    D (s, m) : diagonal of ∇²f plus the largest curvature of λΩ · left (s, m) : what remains of D in the direction of w
+    B_j is a diagonal: of ∇²f, plus the largest curvature of λΩ, plus the damping; h_j = diag ∇²f.
+    A norm does not bend along w at all, and by λ/‖w‖ across. A loss of differences does not bend where all scores of a
+    sample rise together, and diag(h) − hhᵀ/(1ᵀh) does not, either. A diagonal alone makes rows stiff in all directions:
+    conjugate gradients then need many steps for what only lengthens and shortens them, and for what only the penalty
+    bends. With A = (h, w) the inverse is B⁻¹ + B⁻¹A K AᵀB⁻¹ (Woodbury), where K is 2 × 2.
+
+    inverse (s, m) : B⁻¹ · null (s, m) : B⁻¹h · along (s, m) : B⁻¹w · core (s, 3) : K₁₁, K₁₂, K₂₂; 0: left out
     dip (s,) : by how much less λΩ bends along w than across, times 1/‖w‖²
-    A norm does not bend along w at all, and by λ/‖w‖ across. A diagonal alone makes small rows stiff in all directions:
-    conjugate gradients then need many steps for what only lengthens and shortens rows.
     """
 
-    D: np.ndarray
-    left: np.ndarray
+    inverse: np.ndarray
+    null: np.ndarray
+    along: np.ndarray
+    core: np.ndarray
     dip: np.ndarray
 
 
 def make_metric(shape: tuple[int, int], dtype: np.dtype) -> RowMetric:
     """Room for a preconditioner; :func:`damped_diagonal` fills it."""
-    return RowMetric(np.empty(shape, dtype), np.empty(shape, dtype), np.zeros(shape[0]))  # type: ignore[call-arg]
+    inverse, null, along = (np.empty(shape, dtype) for _ in range(3))
+    return RowMetric(inverse, null, along, np.empty((shape[0], 3)), np.zeros(shape[0]))  # type: ignore[call-arg]
 
 
 @kernel
-def damped_diagonal(W, H, lam, penalty, penalised, damping, first, last, metric):
+def damped_diagonal(W, H, lam, penalty, penalised, differences, damping, first, last, metric):
     """Fill the rows first…last of the preconditioner; H holds diag ∇²f, and on return the damping: damping·D.
 
-    Rows from ``penalised`` on (the intercept) have no penalty. Classes without active samples get a floor, or their
-    step had no bound.
+    Rows from ``penalised`` on (the intercept) have no penalty. ``differences``: the vectors are rows of W, and the loss
+    is one of differences. Classes without active samples get a floor, or their step had no bound.
     """
-    along = lone_row_as(H.shape[1], W.dtype)
+    h = lone_row_as(H.shape[1], W.dtype)
     for j in range(first, last):
         stiff = 0.0
         dip = 0.0
         size = 0.0
         if j < penalised:
             stiff = penalty.at(j).curvature_bound(W[j], lam)
-            along[:] = 0.0
+            h[:] = 0.0
             if stiff > 0.0:
-                penalty.at(j).hessian_vec(W[j], lam, W[j], along)
+                penalty.at(j).hessian_vec(W[j], lam, W[j], h)
             bends = 0.0
             for k in range(H.shape[1]):
                 w = np.float64(W[j, k])
                 size += w * w
-                bends += w * np.float64(along[k])
+                bends += w * np.float64(h[k])
             if size > 0.0:
                 dip = min(max(stiff - bends / size, 0.0), stiff)
                 if dip < ROUNDING * stiff:
                     dip = 0.0
         metric.dip[j] = dip / size if size > 0.0 else 0.0
         top = H.dtype.type(0.0)
+        mass = 0.0
         for k in range(H.shape[1]):
             top = max(top, H[j, k])
-        floor = H.dtype.type(LEAST_SHARE) * top + H.dtype.type(1e-12)
+            mass += np.float64(H[j, k])
+            h[k] = H[j, k]
+        if j < penalised:
+            penalty.at(j).project_tangent(W[j], h)
+        floor = LEAST_SHARE * np.float64(top) + 1e-12
+        one = mass
+        two = size / dip if dip > 0.0 else 0.0
+        least_two = SINGULAR * two
+        cross = 0.0
         for k in range(H.shape[1]):
-            bare = max(H[j, k], floor)
-            metric.left[j, k] = bare + H.dtype.type(stiff - dip)
-            metric.D[j, k] = bare + H.dtype.type(stiff)
-            H[j, k] = H.dtype.type(damping) * metric.D[j, k]
+            D = max(np.float64(H[j, k]), floor) + stiff
+            inverse = 1.0 / ((1.0 + damping) * D)
+            w = np.float64(W[j, k] if dip > 0.0 else 0.0)
+            g = np.float64(h[k])
+            one -= g * g * inverse
+            two -= w * w * inverse
+            cross -= g * w * inverse
+            metric.inverse[j, k] = inverse
+            metric.null[j, k] = g * inverse
+            metric.along[j, k] = w * inverse
+            H[j, k] = H.dtype.type(damping * D)
+        metric.core[j, 0] = 0.0
+        metric.core[j, 1] = 0.0
+        metric.core[j, 2] = 0.0
+        with_null = differences and one > SINGULAR * mass
+        with_along = dip > 0.0 and two > least_two
+        apart = one * two - cross * cross
+        if with_null and with_along and apart > SINGULAR * one * two:
+            metric.core[j, 0] = two / apart
+            metric.core[j, 1] = -cross / apart
+            metric.core[j, 2] = one / apart
+        elif with_along:
+            metric.core[j, 2] = 1.0 / two
+        elif with_null:
+            metric.core[j, 0] = 1.0 / one
 
 
 @kernel
@@ -182,22 +220,18 @@ def tangent_hessian(W, V, lam, penalty, penalised, damping, first, last, out):
 
 @kernel
 def tangent_precondition(W, metric, R, penalty, penalised, first, last, out):
-    """out ← P M⁻¹ R (Sherman and Morrison). All (s, m); the rows first…last."""
+    """out ← P M⁻¹ R. All (s, m); the rows first…last."""
     for j in range(first, last):
-        pull = 0.0
-        rest = 0.0
-        size = 0.0
+        null = 0.0
+        along = 0.0
         for k in range(R.shape[1]):
-            w = np.float64(W[j, k])
-            out[j, k] = R[j, k] / metric.D[j, k]
-            pull += w * np.float64(out[j, k])
-            rest += w * w * np.float64(metric.left[j, k]) / np.float64(metric.D[j, k])
-            size += w * w
-        if j < penalised and metric.dip[j] > 0.0:
-            # 1 − dip·Σw²/D without its cancellation: Σw²·left/D as a share of Σw²
-            factor = metric.dip[j] * pull * size / rest
-            for k in range(R.shape[1]):
-                out[j, k] += W.dtype.type(factor * np.float64(W[j, k]) / np.float64(metric.D[j, k]))
+            out[j, k] = metric.inverse[j, k] * R[j, k]
+            null += np.float64(metric.null[j, k]) * np.float64(R[j, k])
+            along += np.float64(metric.along[j, k]) * np.float64(R[j, k])
+        one = R.dtype.type(metric.core[j, 0] * null + metric.core[j, 1] * along)
+        two = R.dtype.type(metric.core[j, 1] * null + metric.core[j, 2] * along)
+        for k in range(R.shape[1]):
+            out[j, k] += one * metric.null[j, k] + two * metric.along[j, k]
         if j < penalised:
             penalty.at(j).project_tangent(W[j], out[j])
 

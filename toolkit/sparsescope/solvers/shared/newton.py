@@ -3,7 +3,8 @@
 S ← rows in use;  P ← projection on the smooth piece of Ω that W_S lies on
 g ← P(∇f(W)_S + λ∇Ω(W_S))
 D ← solution of P(∇²f(W)_SS + λ∇²Ω(W_S) + μM)P D = −g by a few preconditioned conjugate-gradient steps,
-    M = diag ∇²f + the largest curvature of λΩ; the preconditioner has that along each vector in use as well
+    M = diag ∇²f + the largest curvature of λΩ; the preconditioner has that along each vector in use as well, and none
+    of the loss where the scores of a sample rise together and the loss sees differences only (kernels/newton.py)
 W(α) ← W + αD, with zero in place of the vectors that are beyond zero by then (the arc of Bertsekas 1982)
 α ← 1, ½, ¼… until F(W(α)) ≤ F(W) + σ⟨g, W(α) − W⟩
 μ falls after a full step, and after a shorter one if F fell as the model promised; it rises where F hardly fell

@@ -61,6 +61,7 @@ class RowPieces:
     def __init__(self, problem: Problem, W: np.ndarray, used: np.ndarray) -> None:
         self.rows = np.flatnonzero(used)
         self.lam, self.penalty = problem.lam, row_functions(problem).of_rows(self.rows)
+        self.differences = problem.m > 1 and problem.loss.of_differences
 
     def value(self, W: np.ndarray) -> float:
         """Ω(W)."""
@@ -76,7 +77,9 @@ class RowPieces:
         """Make the preconditioner M, and H ← damping·diag ∇²F; H holds the diagonal of the loss's Hessian."""
         self.metric = make_metric(H.shape, H.dtype)
         for first, last in row_parts(H):
-            damped_diagonal(W, H, self.lam, self.penalty, self.rows.size, damping, first, last, self.metric)
+            damped_diagonal(
+                W, H, self.lam, self.penalty, self.rows.size, self.differences, damping, first, last, self.metric
+            )
 
     def hessian(self, W: np.ndarray, V: np.ndarray, damping: np.ndarray, out: np.ndarray) -> None:
         """out ← P(out + λ∇²Ω(W)V + damping∘V), P the projection on the pieces."""
@@ -107,6 +110,7 @@ class BlockPieces(RowPieces):
     def __init__(self, problem: Problem, W: np.ndarray, used: np.ndarray) -> None:
         blocks = problem.regulariser.blocks
         assert blocks is not None
+        self.differences = problem.m > 1 and problem.loss.of_differences
         self.rows, self.lam = np.flatnonzero(problem.regulariser.complete(used)), problem.lam
         m, widths = problem.m, np.diff(blocks.indptr)
         here = np.logical_or.reduceat((W != 0.0)[blocks.order], blocks.indptr[:-1], axis=0)
@@ -140,9 +144,9 @@ class BlockPieces(RowPieces):
         taken, s = self._taken(H), self.rows.size
         self.metric, self.own = make_metric(taken.shape, H.dtype), make_metric(H[s:].shape, H.dtype)
         count = len(taken)
-        damped_diagonal(self._taken(W), taken, self.lam, self.penalty, count, damping, 0, count, self.metric)
+        damped_diagonal(self._taken(W), taken, self.lam, self.penalty, count, False, damping, 0, count, self.metric)
         bias = H[s:].copy()
-        damped_diagonal(W[s:], bias, self.lam, self.penalty, 0, damping, 0, len(bias), self.own)
+        damped_diagonal(W[s:], bias, self.lam, self.penalty, 0, self.differences, damping, 0, len(bias), self.own)
         self._put(taken, H)
         H[s:] = bias
 
@@ -159,7 +163,7 @@ class BlockPieces(RowPieces):
         found = np.empty_like(taken)
         tangent_precondition(vectors, self.metric, taken, self.penalty, len(taken), 0, len(taken), found)
         self._put(found, out)
-        np.divide(R[s:], self.own.D, out=out[s:])
+        tangent_precondition(W[s:], self.own, R[s:], self.penalty, 0, 0, len(R) - s, out[s:])
 
     def stop_at_zero(self, W: np.ndarray, D: np.ndarray) -> int:
         taken = self._taken(D)
