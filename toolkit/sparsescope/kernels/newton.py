@@ -174,6 +174,7 @@ def damped_diagonal(W, H, lam, penalty, penalised, differences, damping, first, 
         if j < penalised:
             penalty.at(j).project_tangent(W[j], h)
         floor = LEAST_SHARE * np.float64(top) + 1e-12
+        # K⁻¹ is [one, cross; cross, two]; each number is what is left of the rank-one term after its share in B.
         one = mass
         two = size / dip if dip > 0.0 else 0.0
         least_two = SINGULAR * two
