@@ -152,6 +152,14 @@ def test_the_past_is_a_drag_away_and_back_takes_changes_back(explorer: ExplorerP
     explorer.click("step-back")
     expect(explorer.part("scrub-said")).to_contain_text(f"iteration {newest - 1} of {newest}")
     explorer.page.keyboard.press("Escape")
+    # The bar is where it belongs before the next frame is drawn, from which a key would go on otherwise.
+    assert (
+        explorer.page.evaluate(
+            "() => { const p = window.__sparsescope.page; p.scrub.step(-1); p.scrub.release();"
+            " return Number(p.scrub.range.value) - p.store.n }"
+        )
+        == -1
+    )
     explorer.part("scrub").focus()
     for _ in range(9):
         explorer.page.keyboard.press("ArrowLeft")

@@ -67,6 +67,7 @@ export class Scrubber {
       return;
     }
     this.index = store.column("index")[Math.max(0, position)];
+    this.range.value = Math.max(0, position);
     this.page.requestDraw();
   }
 
@@ -79,6 +80,7 @@ export class Scrubber {
   release() {
     if (this.index === null) return;
     this.index = null;
+    this.range.value = this.page.store.n - 1; // before the next frame is drawn: a key pressed until then begins here
     this.page.cursorAt = -1;
     this.page.requestDraw();
   }
