@@ -20,6 +20,7 @@ MOST_GATHERED = 0.75
 GATHER_BYTES = 2_000_000
 # A dense product pauses after so many products of numbers: one to three milliseconds. The parts are always the same.
 DENSE_PART = 40_000_000
+COPIED = 1_000_000  # entries that are copied between two pauses
 DENSE_COST = 0.1  # of a product of numbers in one of dense arrays, beside one in sparse X
 
 
@@ -256,3 +257,28 @@ class DesignProducts:
         if last < rows.size:
             out[last] = U.sum(axis=0)
         return out
+
+
+class SingleProducts(DesignProducts):
+    """Products with the entries of a dense design in single precision, in less than half the time.
+
+    Parameters
+    ----------
+    design
+        the design, dense.
+
+    Raises
+    ------
+    ValueError
+        if the design is sparse: there most of the time goes into places of entries, not into entries.
+    """
+
+    def __init__(self, design: DesignProducts) -> None:
+        if design.is_sparse:
+            raise ValueError("SingleProducts are for a dense design, and this one is sparse")
+        self.is_sparse, self.n, self.d, self.nnz = False, design.n, design.d, design.nnz
+        self.dtype = np.dtype(np.float32)
+        self.matrix = np.empty((self.n, self.d), dtype=self.dtype, order="F")
+        for first, last in even_parts(self.d, float(self.n), COPIED):
+            self.matrix[:, first:last] = design.matrix[:, first:last]
+            pause()

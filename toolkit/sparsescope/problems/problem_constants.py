@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs.design_products import SingleProducts
 from ..penalties import L1L2
 from . import constants, null_fits
 from .null_programs import Critical
@@ -100,6 +101,16 @@ class ProblemConstants(ProblemFacts):
             ("moment", samples),
             lambda: constants.second_moment(self.design, self.intercept, self.sample_weight, samples),
         )
+
+    def single_products(self) -> SingleProducts:
+        """Return products with a dense X in single precision, which directions of a method may be made of.
+
+        Returns
+        -------
+        SingleProducts
+            the products; a copy of X is kept for them.
+        """
+        return self._data.cached(("single",), lambda: SingleProducts(self.design))
 
     def spectrum(self, samples: int) -> tuple[np.ndarray, np.ndarray]:
         """Return eigenvalues and eigenvectors of the second moment Σ̂ of some samples, see :meth:`second_moment`.

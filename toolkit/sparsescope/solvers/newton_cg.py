@@ -22,6 +22,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
 
+from ..inputs.design_products import DesignProducts
 from ..kernels.newton import hessian_rows, moved_loss
 from ..pauses import even_parts, pause
 from ..problems.base import Certificate
@@ -32,7 +33,7 @@ from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.armijo import backtrack
 from .shared.columns import STEP_COLUMNS
-from .shared.newton import SCORES, take_derivatives
+from .shared.newton import SCORES, SINGLE_ABOVE, take_derivatives
 from .shared.newton_system import NewtonSystem, is_cheap
 
 MOST_TRIALS = 30
@@ -48,6 +49,7 @@ SOLVED = 1e-13  # relative gap below which the steps say nothing about the probl
 ROUNDING = 4.0  # units of the last digit of λW within which a gradient is rounding
 FACTORS = 8  # of M, before the eigenvectors of Σ̂ are made
 KEPT = 1.5  # factor by which λ/c may differ from that of a factor of M
+LEAST_SQUARES = 1e-16  # Σ_i x_ij² of the largest feature, of an X that is read in single precision; at most 1 over it
 FLAT = 1e-13  # pᵀHp/pᵀMp of a direction p that the objective does not bend along, but for rounding
 
 
@@ -58,15 +60,15 @@ class Preconditioner:
     nothing; they are made when some factors were. A factor is kept while the ratio of λ to c hardly changes.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.samples = moment_samples(problem)
+    def __init__(self, problem: Problem, dtype: np.dtype) -> None:
+        self.samples, self.dtype = moment_samples(problem), dtype
         self.vectors: np.ndarray | None = None
         self.factor: tuple[np.ndarray, bool] | None = None
         self.ratio, self.c, self.made = float("nan"), 1.0, 0  # λ/c of the factor, and how many were made
         if not self.samples:
             squares = problem.design.squared_norms[: problem.d] / problem.n
             self.squares = np.append(squares, 1.0) if problem.intercept else squares
-        self.divisor = np.empty((problem.rows, 1), problem.dtype)
+        self.divisor = np.empty((problem.rows, 1), dtype)
 
     def __deepcopy__(self, memo: Any) -> Preconditioner:
         twin = copy.copy(self)  # factors and eigenvectors never change
@@ -85,13 +87,14 @@ class Preconditioner:
             if self.factor is not None:
                 self.ratio, self.made = ratio, self.made + 1
                 return
-            self.squares, self.vectors = problem.spectrum(self.samples)
+            self.squares, vectors = problem.spectrum(self.samples)
+            self.vectors = vectors.astype(self.dtype, copy=False)
         self.divisor[:, 0] = c * self.squares + problem.lam
 
     def _factor(self, problem: Problem, ratio: float) -> tuple[np.ndarray, bool] | None:
         """Σ̂ + ratio·I, factored; ``None`` if it is not positive definite up to rounding."""
-        M = problem.second_moment(self.samples).copy(order="F")
-        M[np.diag_indices_from(M)] += problem.dtype.type(ratio)
+        M = problem.second_moment(self.samples).astype(self.dtype, order="F")
+        M[np.diag_indices_from(M)] += self.dtype.type(ratio)
         pause()
         try:
             return cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
@@ -124,6 +127,16 @@ def moment_samples(problem: Problem) -> int:
     return samples if samples >= min(n, LEAST_SAMPLES * d) else 0
 
 
+def in_single(problem: Problem) -> bool:
+    """Return whether conjugate-gradient steps go through X in single precision: it is dense and large, and squares of
+    its entries stay far from the ends of the range."""
+    design = problem.design
+    if design.is_sparse or design.nnz <= SINGLE_ABOVE or problem.dtype != np.float64:
+        return False
+    squares = design.squared_norms[: problem.d]
+    return LEAST_SQUARES <= float(squares.max()) <= 1.0 / LEAST_SQUARES
+
+
 class NewtonCGState(State):
     """State: loss, U = ∇ℓ(Z) and G = ∇F at the point, M, and what the last step reports.
 
@@ -140,6 +153,7 @@ class NewtonCGState(State):
         self.U, self.A, self.bent = np.empty_like(self.Z), np.empty_like(self.Z), np.empty(problem.n, dtype=np.bool_)
         self.G = np.empty_like(coef)
         self.everybody = np.arange(problem.n)
+        self.single = in_single(problem)
         self.metric: Preconditioner | None = None
         self.system: NewtonSystem | None = None
         self.loss, self.size, self.last_size, self.strict = float("nan"), float("nan"), float("nan"), 1.0
@@ -184,9 +198,13 @@ class NewtonCGState(State):
     def preconditioner(self, problem: Problem) -> Preconditioner:
         """M for the curvature of the losses at the point."""
         if self.metric is None:
-            self.metric = Preconditioner(problem)
+            self.metric = Preconditioner(problem, self.products_of(problem).dtype)
         self.metric.take(problem, self.A)
         return self.metric
+
+    def products_of(self, problem: Problem) -> DesignProducts:
+        """Products with X for conjugate-gradient steps: in single precision where X is dense and large."""
+        return problem.single_products() if self.single else problem.design
 
     def factored(self, problem: Problem) -> np.ndarray | None:
         """D of the Newton system, put together and factored; ``None`` if that is too dear, or rounding forbids it."""
@@ -287,12 +305,19 @@ class NewtonCG(Solver):
 
     def _direction(self, problem: Problem, state: NewtonCGState, goal: float) -> tuple[np.ndarray, np.ndarray]:
         """D of the Newton system, and XD; ``goal``: gap that its residual may leave."""
-        n, d, lam, number = problem.n, state.d, problem.lam, problem.dtype.type
         if self.direct and (found := state.factored(problem)) is not None:
             state.inner_steps = 0.0
             return found, problem.design.matmul(found, np.empty_like(state.Z))
+        return self._conjugate_gradients(problem, state, goal)
+
+    def _conjugate_gradients(
+        self, problem: Problem, state: NewtonCGState, goal: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same by conjugate gradients. In single precision they begin at −G/‖G‖, and XD is made anew."""
+        n, d, lam, products = problem.n, state.d, problem.lam, state.products_of(problem)
+        number, size = products.dtype.type, state.size if state.single and state.size else 1.0
         metric = state.preconditioner(problem)
-        R = -state.G
+        R = (state.G * problem.dtype.type(-1.0 / size)).astype(products.dtype, copy=False)
         # A loss of differences of scores does not see all intercepts move alike: what rounding leaves there has no
         # curvature to stand against, and the steps keep out of that direction.
         level = problem.intercept and problem.loss.of_differences
@@ -304,19 +329,19 @@ class NewtonCG(Solver):
 
         M = levelled(metric.solve(levelled(R)))
         P, D, E = M.copy(), np.zeros_like(R), np.zeros_like(state.Z)
-        Q, S, T = np.empty_like(R), np.empty_like(state.Z), np.empty_like(state.Z)
+        Q, S, T = np.empty_like(R), np.empty_like(E, dtype=R.dtype), np.empty_like(E, dtype=R.dtype)
         first = rho = inner(R, M)
         forcing = min(self.forcing, state.size / state.last_size)
         eps, W = float(np.finfo(problem.dtype).eps), state.coef[:d]
         wanted = state.size > ROUNDING * eps * lam * math.sqrt(inner(W, W))  # else G is what XᵀU/n and λW leave
         steps = 0
         while wanted and steps < self.cg_steps and rho > 0.0:
-            problem.design.matmul(P, S)
+            products.matmul(P, S)
             T[:] = S
             for start, stop in even_parts(n, problem.m, SCORES):
                 hessian_rows(state.everybody[start:stop], state.Z, state.U, *problem.terms, 1.0, T[start:stop])
                 pause()
-            problem.design.rmatmul(T, Q)
+            products.rmatmul(T, Q)
             Q *= number(1.0 / n)
             Q[:d] += number(lam) * P[:d]
             levelled(Q)
@@ -326,22 +351,29 @@ class NewtonCG(Solver):
                 break
             alpha = number(rho / curve)
             D += alpha * P
-            E += alpha * S
+            if not state.single:
+                E += alpha * S
             pause()
             R -= alpha * Q
             M = levelled(metric.solve(R))
             old, rho = rho, inner(R, M)
-            if rho <= forcing**2 * first or inner(R, R) <= 2.0 * lam * goal:
+            if rho <= forcing**2 * first or size**2 * inner(R, R) <= 2.0 * lam * goal:
                 break
             P *= number(rho / old)
             P += M
         state.inner_steps = float(steps)
+        if state.single:
+            D = size * D.astype(problem.dtype)
+            problem.design.matmul(D, E)
         return D, E
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = super().precompile(tiny, problem)
         assert isinstance(state, NewtonCGState)
         state.loss_along(tiny, np.zeros_like(state.Z), 0.5)  # the tiny problem's first step may need no second trial
+        if in_single(problem):
+            state.single, state.metric = not tiny.design.is_sparse, None
+            self._conjugate_gradients(tiny, state, 0.0)
         return state
 
     def certificate(self, problem: Problem, state: NewtonCGState, work: Any) -> Certificate:
