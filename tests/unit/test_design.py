@@ -12,6 +12,7 @@ from helpers import forms, interpreted, text
 from sparsescope.inputs.class_sums import class_sums
 from sparsescope.inputs.columns import BLOCK, PART, STREAMED, columns_matmul, columns_rmatmul, streamed
 from sparsescope.inputs.design import Design
+from sparsescope.inputs.design_products import SingleProducts
 from sparsescope.inputs.turned import turned_dense
 
 
@@ -147,3 +148,16 @@ def test_dense_rows_are_turned_in_strips() -> None:
         assert turned.flags.f_contiguous and np.array_equal(turned, X)
         assert np.shares_memory(turned_dense(turned), turned), "what is by columns is not copied"
         assert np.array_equal(turned_dense(X[::2, ::-1]), X[::2, ::-1])
+
+
+def test_products_in_single_precision() -> None:
+    rng = np.random.default_rng(0)
+    design = Design(rng.standard_normal((70, 30)))
+    made = SingleProducts(design)
+    for m in (1, 2, 5):
+        W, U = rng.standard_normal((31, m)).astype(np.float32), rng.standard_normal((70, m)).astype(np.float32)
+        out, back = np.empty((70, m), np.float32), np.empty((31, m), np.float32)
+        np.testing.assert_allclose(made.matmul(W, out), design.matrix @ W[:30] + W[30], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(made.rmatmul(U, back)[:30], design.matrix.T @ U, rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match="dense"):
+        SingleProducts(Design(sp.csr_array(np.eye(3))))

@@ -12,6 +12,7 @@ import sparsescope as ss
 from sparsescope.inputs import slim
 from sparsescope.problems.certificate import Workspace, certify
 from sparsescope.registry import solvers
+from sparsescope.runs.run import warm_up
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import auto, newton_cg
 from sparsescope.solvers.shared import newton_system
@@ -54,6 +55,60 @@ def test_weights_of_samples_and_scale() -> None:
     )  # fmt: skip
     W, V = solved(problem, gap=1e-12)[1], solved(problem, "working-set", gap=1e-12)[1]
     np.testing.assert_allclose(W, V, atol=1e-5 * np.abs(V).max())
+
+
+def large(factor: float = 1.0, intercept: bool = True, **choice: Any) -> ss.Problem:
+    """A problem whose dense X has more entries than products in double precision are made for."""
+    X, y = samples(n=newton_cg.SINGLE_ABOVE // 40 + 1, d=40, m=4)
+    X[:, 7], X[:, 9] = X[:, 3] + X[:, 5], 0.0  # columns that others make up, and one of zeros
+    choice = {"loss": "logistic", "penalty": "ridge", "lam": 1e-6 * factor**2, **choice}
+    return ss.Problem(factor * X, y, intercept=intercept, **choice)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_products_in_single_precision_end_at_the_same_optimum(
+    loss: str, intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solver = solvers.create("newton-cg", direct=False)
+    problem = large(loss=loss, intercept=intercept)
+    assert newton_cg.in_single(problem)
+    run = ss.Run(problem, solver, stop=Gap(1e-10, of_null=0.0) | Iterations(100), certify_every=1)
+    last = list(run)[-1]
+    assert last.relative_gap <= 1e-10
+    # The scores do not carry the rounding of the steps.
+    np.testing.assert_allclose(
+        run.state.Z, problem.design.matmul(run.state.coef, np.empty_like(run.state.Z)), atol=1e-9
+    )
+    other = large(loss=loss, intercept=intercept)
+    monkeypatch.setattr(newton_cg, "SINGLE_ABOVE", problem.design.nnz)
+    assert not newton_cg.in_single(other)
+    exact = list(ss.Run(other, solver, stop=Gap(1e-10, of_null=0.0) | Iterations(100), certify_every=1))[-1]
+    assert last.objective == pytest.approx(exact.objective, rel=1e-9)
+
+
+def test_single_precision_is_for_dense_data_whose_squares_it_holds() -> None:
+    assert newton_cg.in_single(large())
+    assert not newton_cg.in_single(ss.Problem(*samples(), loss="logistic", penalty="ridge", lam=0.1))
+    dense = large()
+    X, y = dense.design.matrix, dense.y
+    assert not newton_cg.in_single(ss.Problem(sp.csr_array(X), y, loss="logistic", penalty="ridge", lam=1e-3))
+    assert not newton_cg.in_single(ss.Problem(X.astype(np.float32), y, loss="logistic", penalty="ridge", lam=1e-3))
+    for factor in (1e12, 1e-12):
+        problem = large(factor)
+        assert not newton_cg.in_single(problem)
+        assert solved(problem, gap=1e-6)[0] == pytest.approx(solved(large(), gap=1e-6)[0], rel=1e-5)
+
+
+def test_what_single_precision_needs_is_compiled_before_the_first_step() -> None:
+    compiled = [newton_cg.hessian_rows, newton_cg.moved_loss]
+    if not hasattr(compiled[0], "signatures"):
+        pytest.skip("nothing is compiled")
+    problem, solver = large(loss="squared"), solvers.create("newton-cg", direct=False)
+    warm_up(problem, solver)
+    before = [len(kernel.signatures) for kernel in compiled]
+    list(ss.Run(problem, solver, stop=Gap(1e-6) | Iterations(50)))
+    assert [len(kernel.signatures) for kernel in compiled] == before
 
 
 def test_the_precision_of_the_data_is_kept() -> None:

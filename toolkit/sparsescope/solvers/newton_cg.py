@@ -49,7 +49,7 @@ SOLVED = 1e-13  # relative gap below which the steps say nothing about the probl
 ROUNDING = 4.0  # units of the last digit of λW within which a gradient is rounding
 FACTORS = 8  # of M, before the eigenvectors of Σ̂ are made
 KEPT = 1.5  # factor by which λ/c may differ from that of a factor of M
-LEAST_SQUARES = 1e-16  # Σ_i x_ij² of the largest feature, of an X that is read in single precision; at most 1 over it
+LARGEST = 1e8  # absolute value of an entry of an X that is read in single precision; it is 1 over it at least
 FLAT = 1e-13  # pᵀHp/pᵀMp of a direction p that the objective does not bend along, but for rounding
 
 
@@ -60,15 +60,15 @@ class Preconditioner:
     nothing; they are made when some factors were. A factor is kept while the ratio of λ to c hardly changes.
     """
 
-    def __init__(self, problem: Problem, dtype: np.dtype) -> None:
-        self.samples, self.dtype = moment_samples(problem), dtype
+    def __init__(self, problem: Problem) -> None:
+        self.samples = moment_samples(problem)
         self.vectors: np.ndarray | None = None
         self.factor: tuple[np.ndarray, bool] | None = None
         self.ratio, self.c, self.made = float("nan"), 1.0, 0  # λ/c of the factor, and how many were made
         if not self.samples:
             squares = problem.design.squared_norms[: problem.d] / problem.n
             self.squares = np.append(squares, 1.0) if problem.intercept else squares
-        self.divisor = np.empty((problem.rows, 1), dtype)
+        self.divisor = np.empty((problem.rows, 1), problem.dtype)
 
     def __deepcopy__(self, memo: Any) -> Preconditioner:
         twin = copy.copy(self)  # factors and eigenvectors never change
@@ -87,14 +87,13 @@ class Preconditioner:
             if self.factor is not None:
                 self.ratio, self.made = ratio, self.made + 1
                 return
-            self.squares, vectors = problem.spectrum(self.samples)
-            self.vectors = vectors.astype(self.dtype, copy=False)
+            self.squares, self.vectors = problem.spectrum(self.samples)
         self.divisor[:, 0] = c * self.squares + problem.lam
 
     def _factor(self, problem: Problem, ratio: float) -> tuple[np.ndarray, bool] | None:
         """Σ̂ + ratio·I, factored; ``None`` if it is not positive definite up to rounding."""
-        M = problem.second_moment(self.samples).astype(self.dtype, order="F")
-        M[np.diag_indices_from(M)] += self.dtype.type(ratio)
+        M = problem.second_moment(self.samples).copy(order="F")
+        M[np.diag_indices_from(M)] += problem.dtype.type(ratio)
         pause()
         try:
             return cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
@@ -102,17 +101,17 @@ class Preconditioner:
             return None
 
     def solve(self, R: np.ndarray) -> np.ndarray:
-        """M⁻¹R (rows, m)."""
+        """M⁻¹R (rows, m), in the precision of R. M is in that of the data: a single one may leave no factor."""
         pause()
         if self.factor is not None:
             found = cho_solve(self.factor, R, check_finite=False)
-            return np.divide(found, R.dtype.type(self.c), order="C")
+            return np.divide(found, self.divisor.dtype.type(self.c), order="C").astype(R.dtype, copy=False)
         if self.vectors is None:
-            return np.asarray(R / self.divisor)
+            return (R / self.divisor).astype(R.dtype, copy=False)
         turned = self.vectors.T @ R
         turned /= self.divisor
         pause()
-        return np.asarray(self.vectors @ turned)
+        return (self.vectors @ turned).astype(R.dtype, copy=False)
 
 
 def moment_samples(problem: Problem) -> int:
@@ -131,10 +130,9 @@ def in_single(problem: Problem) -> bool:
     """Return whether conjugate-gradient steps go through X in single precision: it is dense and large, and squares of
     its entries stay far from the ends of the range."""
     design = problem.design
-    if design.is_sparse or design.nnz <= SINGLE_ABOVE or problem.dtype != np.float64:
+    if design.is_sparse or design.nnz <= SINGLE_ABOVE or not is_double(problem):
         return False
-    squares = design.squared_norms[: problem.d]
-    return LEAST_SQUARES <= float(squares.max()) <= 1.0 / LEAST_SQUARES
+    return 1.0 / LARGEST <= design.magnitude <= LARGEST
 
 
 class NewtonCGState(State):
@@ -198,7 +196,7 @@ class NewtonCGState(State):
     def preconditioner(self, problem: Problem) -> Preconditioner:
         """M for the curvature of the losses at the point."""
         if self.metric is None:
-            self.metric = Preconditioner(problem, self.products_of(problem).dtype)
+            self.metric = Preconditioner(problem)
         self.metric.take(problem, self.A)
         return self.metric
 
@@ -227,7 +225,8 @@ class NewtonCGState(State):
 class NewtonCG(Solver):
     """Newton steps on all of W under a ridge, by preconditioned conjugate gradients (Lin et al. 2008).
 
-    A step costs two products with X, and two for each conjugate-gradient step. With at most a thousand features and
+    A step costs two products with X, and two for each conjugate-gradient step: these take less than half the time where
+    X is dense and large, of which a copy in single precision is kept. With at most a thousand features and
     enough samples Σ̂ = XᵀX/n, of all samples or of some, preconditions them: O(n·d² + d³) operations, once for the data.
     """
 
@@ -313,7 +312,7 @@ class NewtonCG(Solver):
     def _conjugate_gradients(
         self, problem: Problem, state: NewtonCGState, goal: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same by conjugate gradients. In single precision they begin at −G/‖G‖, and XD is made anew."""
+        """The same by conjugate gradients. In single precision they solve for D/‖G‖, and XD is made anew."""
         n, d, lam, products = problem.n, state.d, problem.lam, state.products_of(problem)
         number, size = products.dtype.type, state.size if state.single and state.size else 1.0
         metric = state.preconditioner(problem)
@@ -366,6 +365,9 @@ class NewtonCG(Solver):
             D = size * D.astype(problem.dtype)
             problem.design.matmul(D, E)
         return D, E
+
+    def variant(self, problem: Problem) -> bool:
+        return in_single(problem)
 
     def precompile(self, tiny: Problem, problem: Problem) -> State:
         state = super().precompile(tiny, problem)
