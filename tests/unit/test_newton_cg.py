@@ -94,6 +94,7 @@ def test_single_precision_is_for_dense_data_whose_squares_it_holds() -> None:
     X, y = dense.design.matrix, dense.y
     assert not newton_cg.in_single(ss.Problem(sp.csr_array(X), y, loss="logistic", penalty="ridge", lam=1e-3))
     assert not newton_cg.in_single(ss.Problem(X.astype(np.float32), y, loss="logistic", penalty="ridge", lam=1e-3))
+    assert not newton_cg.in_single(ss.Problem(X, y % 2, loss="logistic", penalty="ridge", lam=1e-3))
     for factor in (1e12, 1e-12):
         problem = large(factor)
         assert not newton_cg.in_single(problem)

@@ -49,6 +49,7 @@ SOLVED = 1e-13  # relative gap below which the steps say nothing about the probl
 ROUNDING = 4.0  # units of the last digit of λW within which a gradient is rounding
 FACTORS = 8  # of M, before the eigenvectors of Σ̂ are made
 KEPT = 1.5  # factor by which λ/c may differ from that of a factor of M
+FEWEST = 3  # classes for which a copy of X in single precision is made
 LARGEST = 1e8  # absolute value of an entry of an X that is read in single precision; it is 1 over it at least
 FLAT = 1e-13  # pᵀHp/pᵀMp of a direction p that the objective does not bend along, but for rounding
 
@@ -128,9 +129,9 @@ def moment_samples(problem: Problem) -> int:
 
 def in_single(problem: Problem) -> bool:
     """Return whether conjugate-gradient steps go through X in single precision: it is dense and large, and squares of
-    its entries stay far from the ends of the range."""
+    its entries stay far from the ends of the range. With fewer classes the copy costs what the products save."""
     design = problem.design
-    if design.is_sparse or design.nnz <= SINGLE_ABOVE or not is_double(problem):
+    if design.is_sparse or problem.m < FEWEST or design.nnz <= SINGLE_ABOVE or not is_double(problem):
         return False
     return 1.0 / LARGEST <= design.magnitude <= LARGEST
 
