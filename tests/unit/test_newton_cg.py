@@ -15,7 +15,7 @@ from sparsescope.registry import solvers
 from sparsescope.runs.run import warm_up
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import auto, newton_cg
-from sparsescope.solvers.shared import newton_system
+from sparsescope.solvers.shared import newton_system, ridge_preconditioner
 
 
 def samples(n: int = 200, d: int = 12, m: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -112,6 +112,21 @@ def test_what_single_precision_needs_is_compiled_before_the_first_step() -> None
     assert [len(kernel.signatures) for kernel in compiled] == before
 
 
+def test_steps_that_are_cut_short_damp_the_next_ones_until_the_model_holds() -> None:
+    found = ss.datasets.load("pydocs")
+    problem = ss.Problem(found.X, found.y, loss="logistic", penalty="ridge", lam=0.01 / len(found.y))
+    run = ss.Run(problem, "newton-cg", stop=Gap(1e-9) | Iterations(200))
+    cut, damped = [], []
+    for event in run:
+        cut.append(event.info["step_size"] < 1.0)
+        damped.append(run.state.damping)
+    assert event.relative_gap is not None and event.relative_gap <= 1e-9
+    assert any(cut)
+    for short, before, after in zip(cut[2:], damped[1:], damped[2:], strict=False):
+        assert after >= max(newton_cg.FIRST_DAMPING, before) if short else after < before or after == before == 0.0
+    assert damped[-1] < newton_cg.FIRST_DAMPING
+
+
 def test_the_precision_of_the_data_is_kept() -> None:
     X, y = samples()
     problem = ss.Problem(X.astype(np.float32), y, loss="logistic", penalty="ridge", lam=0.1, intercept=True)
@@ -158,17 +173,22 @@ def test_the_preconditioner_by_factors_and_then_by_eigenvectors(monkeypatch: pyt
     X, y = samples()
     problem = ss.Problem(X, y, penalty="ridge", lam=0.02, intercept=True)
     state = solvers.create("newton-cg").init(problem)
-    R, metric = np.random.default_rng(1).standard_normal((problem.rows, problem.m)), newton_cg.Preconditioner(problem)
+    R = np.random.default_rng(1).standard_normal((problem.rows, problem.m))
+    metric, most = ridge_preconditioner.Preconditioner(problem), ridge_preconditioner.FACTORS
     made = []
-    for step in range(newton_cg.FACTORS + 2):
+    for step in range(most + 2):
         A = state.A * 2.0**-step
         metric.take(problem, A)
         made.append(metric.made)
         M = A.mean() * problem.second_moment(metric.samples) + problem.lam * np.eye(problem.rows)
         np.testing.assert_allclose(metric.solve(R), np.linalg.solve(M, R), rtol=1e-6, atol=1e-9)
-    assert made == [*range(1, newton_cg.FACTORS + 1), newton_cg.FACTORS, newton_cg.FACTORS]
+    assert made == [
+        *range(1, ridge_preconditioner.FACTORS + 1),
+        ridge_preconditioner.FACTORS,
+        ridge_preconditioner.FACTORS,
+    ]
     assert metric.vectors is not None
-    kept = newton_cg.Preconditioner(problem)
+    kept = ridge_preconditioner.Preconditioner(problem)
     kept.take(problem, state.A)
     kept.take(problem, 1.1 * state.A)
     assert kept.made == 1, "a factor is kept while λ/c hardly changes"
@@ -202,7 +222,7 @@ def test_systems_that_are_too_large_or_have_no_factor_are_solved_by_conjugate_gr
 
 @pytest.mark.parametrize("kept", [0, 30])
 def test_without_or_with_part_of_the_covariance(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(newton_cg, "moment_samples", lambda problem: kept)
+    monkeypatch.setattr(ridge_preconditioner, "moment_samples", lambda problem: kept)
     X, y = samples()
     problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=0.02, intercept=True)
     found = solved(problem, solvers.create("newton-cg", direct=False))[0]
@@ -275,7 +295,7 @@ def test_hinges_and_many_features_of_sparse_x(monkeypatch: pytest.MonkeyPatch) -
     assert auto.choose(problem)[0].name == "row-space"
     monkeypatch.setattr(auto, "FEW_SAMPLES", 19)
     state = solvers.create("auto").init(problem)
-    assert state.delegate == solvers.create("newton-cg", forcing=auto.EXACT)
+    assert state.delegate == solvers.create("newton-cg", forcing=auto.EXACT, damping=False)
     state.short, state.products = 3, 300
     assert solvers.create("auto").successor(problem, state) is None
     found = ss.solve(problem, tol=1e-9)

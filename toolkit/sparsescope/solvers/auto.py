@@ -138,7 +138,7 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
         return found
     if is_underdetermined(problem):
         why = f"{loss} has hinges, and under {penalty} {problem.d} features for {problem.n} samples are all in use"
-        exact = solvers.create("newton-cg", forcing=EXACT)
+        exact = solvers.create("newton-cg", forcing=EXACT, damping=False)
         if exact.solves(problem) is None:
             return exact, f"{why}: nearly exact Newton steps, which open and close the hinges of the solution"
         return solvers.create("fista-ls"), f"{why}: accelerated gradient steps"

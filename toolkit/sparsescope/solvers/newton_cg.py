@@ -2,12 +2,12 @@
 
 U_i ← ∇ℓ(z_i);  G ← XᵀU/n + λW
 repeat:
-    D ← solution of (∇²f(W) + λI) D = −G by conjugate gradients, preconditioned by M = cΣ̂ + λI:
+    D ← solution of (∇²f(W) + λI + μM) D = −G by conjugate gradients, preconditioned by M = cΣ̂ + λI:
         c ← the mean of the diagonals of ∇²ℓ(z_i);  Σ̂ ← XᵀX/n of all samples or some (its diagonal where features
         are many); until the residual is η times the first one in the norm of M⁻¹, or the
         gap that it would leave, ‖residual‖²/(2λ), is a share of the one at which the run will stop
     α ← 1, ½, ¼… until F(W + αD) ≤ F(W) + σα⟨G, D⟩;   Z + αXD are the scores of a trial, XD is known from the products
-    W ← W + αD
+    W ← W + αD;   μ ← 1 or 4μ if α < 1, else a quarter       a model that was far off is damped; μ begins at 0
     η ← min(η₀, ‖G⁺‖/‖G‖)                               fewer products far from the optimum, a fast end
 F is λ-strongly convex under a ridge, so ‖G‖²/(2λ) is the gap of the dual point ∇ℓ(Z): the solver knows when to ask.
 """
@@ -19,8 +19,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.linalg import LinAlgError
-from scipy.linalg import cho_factor, cho_solve
 
 from ..inputs.design_products import DesignProducts
 from ..kernels.newton import hessian_rows, moved_loss
@@ -35,96 +33,19 @@ from .shared.armijo import backtrack
 from .shared.columns import STEP_COLUMNS
 from .shared.newton import SCORES, SINGLE_ABOVE, take_derivatives
 from .shared.newton_system import NewtonSystem, is_cheap
+from .shared.ridge_preconditioner import Preconditioner
 
 MOST_TRIALS = 30
-MOST_COLUMNS = 1000  # of a Σ̂ whose eigenvectors are made
-PRODUCTS = 16.0  # products with X, and back, that making Σ̂ may cost
-CHEAP = 1e7  # multiplications that it may cost in any case
-LEAST_SAMPLES, MOST_SAMPLES = 3.0, 20.0  # for each feature, of a Σ̂ that is worth its eigenvectors
-LEAST_CURVATURE = 1e-8  # as a share of the largest that the loss can have
 WITHIN = 0.2  # share of the gap at which the run will stop that the residual of a Newton system may leave
 STRICTER = 0.3  # factor of that share after a certificate that it did not suffice for
 SHORT = 0.25  # a step below this share of the Newton step is counted: the quadratic model is far off
 SOLVED = 1e-13  # relative gap below which the steps say nothing about the problem
 ROUNDING = 4.0  # units of the last digit of λW within which a gradient is rounding
-FACTORS = 8  # of M, before the eigenvectors of Σ̂ are made
-KEPT = 1.5  # factor by which λ/c may differ from that of a factor of M
+# μ, in units of M: from the first step that the line search cuts, and what steps make of it; below the least it is 0.
+FIRST_DAMPING, DAMPING_UP, DAMPING_DOWN, LEAST_DAMPING = 1.0, 4.0, 0.25, 0.03
 FEWEST = 3  # classes for which a copy of X in single precision is made
 LARGEST = 1e8  # absolute value of an entry of an X that is read in single precision; it is 1 over it at least
 FLAT = 1e-13  # pᵀHp/pᵀMp of a direction p that the objective does not bend along, but for rounding
-
-
-class Preconditioner:
-    """M = cΣ̂ + λI, the same for every class: Cholesky factors of it, or the eigenvectors of Σ̂, or with its diagonal.
-
-    A factor costs a fifteenth of the eigenvectors, which belong to the data: with these, another λ or curvature costs
-    nothing; they are made when some factors were. A factor is kept while the ratio of λ to c hardly changes.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        self.samples = moment_samples(problem)
-        self.vectors: np.ndarray | None = None
-        self.factor: tuple[np.ndarray, bool] | None = None
-        self.ratio, self.c, self.made = float("nan"), 1.0, 0  # λ/c of the factor, and how many were made
-        if not self.samples:
-            squares = problem.design.squared_norms[: problem.d] / problem.n
-            self.squares = np.append(squares, 1.0) if problem.intercept else squares
-        self.divisor = np.empty((problem.rows, 1), problem.dtype)
-
-    def __deepcopy__(self, memo: Any) -> Preconditioner:
-        twin = copy.copy(self)  # factors and eigenvectors never change
-        twin.divisor = self.divisor.copy()
-        return twin
-
-    def take(self, problem: Problem, A: np.ndarray) -> None:
-        """Take the curvature c, the mean of the diagonal A (n, m) of ∇²ℓ."""
-        least = LEAST_CURVATURE * problem.loss.curvature(problem.m)
-        self.c = c = max(float(A.mean(dtype=np.float64)), least)
-        if self.samples and self.vectors is None:
-            ratio = problem.lam / c
-            if self.factor is not None and 1.0 / KEPT <= ratio / self.ratio <= KEPT:
-                return
-            self.factor = self._factor(problem, ratio) if self.made < FACTORS else None
-            if self.factor is not None:
-                self.ratio, self.made = ratio, self.made + 1
-                return
-            self.squares, self.vectors = problem.spectrum(self.samples)
-        self.divisor[:, 0] = c * self.squares + problem.lam
-
-    def _factor(self, problem: Problem, ratio: float) -> tuple[np.ndarray, bool] | None:
-        """Σ̂ + ratio·I, factored; ``None`` if it is not positive definite up to rounding."""
-        M = problem.second_moment(self.samples).copy(order="F")
-        M[np.diag_indices_from(M)] += problem.dtype.type(ratio)
-        pause()
-        try:
-            return cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            return None
-
-    def solve(self, R: np.ndarray) -> np.ndarray:
-        """M⁻¹R (rows, m), in the precision of R. M is in that of the data: a single one may leave no factor."""
-        pause()
-        if self.factor is not None:
-            found = cho_solve(self.factor, R, check_finite=False)
-            return np.divide(found, self.divisor.dtype.type(self.c), order="C").astype(R.dtype, copy=False)
-        if self.vectors is None:
-            return (R / self.divisor).astype(R.dtype, copy=False)
-        turned = self.vectors.T @ R
-        turned /= self.divisor
-        pause()
-        return (self.vectors @ turned).astype(R.dtype, copy=False)
-
-
-def moment_samples(problem: Problem) -> int:
-    """The number of samples of a Σ̂ that costs no more than a few products with a full X; 0 if that is too few of them.
-
-    It does not depend on how X is stored.
-    """
-    n, d = problem.n, problem.rows
-    if d > MOST_COLUMNS:
-        return 0
-    samples = min(n, int(max(min(MOST_SAMPLES * d, PRODUCTS * 2.0 * problem.m * n / d), CHEAP / d**2)))
-    return samples if samples >= min(n, LEAST_SAMPLES * d) else 0
 
 
 def in_single(problem: Problem) -> bool:
@@ -140,6 +61,7 @@ class NewtonCGState(State):
     """State: loss, U = ∇ℓ(Z) and G = ∇F at the point, M, and what the last step reports.
 
     loss : the mean loss · A : diagonal of ∇²ℓ (n, m) · size, last_size : ‖G‖ here and at the point before
+    damping : μ
     short : number of steps that the line search cut to less than a quarter · products : with the Hessian, so far; both
     only before the optimum is reached
     inner_steps : products with the Hessian in the last step
@@ -165,6 +87,7 @@ class NewtonCGState(State):
         self.last_size = self.size
         self.strict, self.ready = 1.0, None
         self.short, self.products = 0, 0
+        self.damping = 0.0
 
     def derivatives(self, problem: Problem, Z: np.ndarray) -> float:
         """U, A and which samples are bent, of scores Z; returns the mean loss."""
@@ -237,6 +160,7 @@ class NewtonCG(Solver):
     )
 
     direct: bool = field(True, doc="put together and factor Newton systems that are small enough to be cheaper so")
+    damping: bool = field(True, doc="add a multiple of the preconditioner after a step that was cut short")
 
     title = "Newton–CG"
     menu_order = 135
@@ -246,7 +170,14 @@ class NewtonCG(Solver):
     columns = (*STEP_COLUMNS, Column("inner_steps", "conjugate-gradient steps of this iteration", status="CG"))
     takes_sample_weights = True
     only_penalties = ("ridge",)
-    contract_settings = ({}, {"direct": False}, {"direct": False, "cg_steps": 1}, {"cg_steps": 5}, {"forcing": 0.003})
+    contract_settings = (
+        {},
+        {"direct": False},
+        {"direct": False, "cg_steps": 1},
+        {"damping": False},
+        {"cg_steps": 5},
+        {"forcing": 0.003},
+    )
 
     def refuses(self, problem: Problem) -> str | None:
         reason = super().refuses(problem)
@@ -295,6 +226,10 @@ class NewtonCG(Solver):
             state.loss = state.derivatives(problem, state.Z)
         state.take_gradient(problem)
         state.judge(problem)
+        if taken and size == 1.0:
+            state.damping *= DAMPING_DOWN if state.damping > LEAST_DAMPING else 0.0
+        elif taken and self.damping:
+            state.damping = max(FIRST_DAMPING, DAMPING_UP * state.damping)
         if state.last_size**2 > 2.0 * lam * SOLVED * abs(before):  # else rounding cuts steps short
             state.short += taken and size < SHORT
             state.products += int(state.inner_steps)
@@ -328,6 +263,7 @@ class NewtonCG(Solver):
             return V
 
         M = levelled(metric.solve(levelled(R)))
+        damping, MP = state.damping, R.copy()  # MP = M·P, of the same sums as P
         P, D, E = M.copy(), np.zeros_like(R), np.zeros_like(state.Z)
         Q, S, T = np.empty_like(R), np.empty_like(E, dtype=R.dtype), np.empty_like(E, dtype=R.dtype)
         first = rho = inner(R, M)
@@ -344,6 +280,8 @@ class NewtonCG(Solver):
             products.rmatmul(T, Q)
             Q *= number(1.0 / n)
             Q[:d] += number(lam) * P[:d]
+            if damping:
+                Q += number(damping) * MP
             levelled(Q)
             steps += 1
             curve = inner(P, Q)
@@ -357,10 +295,13 @@ class NewtonCG(Solver):
             R -= alpha * Q
             M = levelled(metric.solve(R))
             old, rho = rho, inner(R, M)
-            if rho <= forcing**2 * first or size**2 * inner(R, R) <= 2.0 * lam * goal:
+            if rho <= forcing**2 * first or (not damping and size**2 * inner(R, R) <= 2.0 * lam * goal):
                 break
             P *= number(rho / old)
             P += M
+            if damping:
+                MP *= number(rho / old)
+                MP += R
         state.inner_steps = float(steps)
         if state.single:
             D = size * D.astype(problem.dtype)

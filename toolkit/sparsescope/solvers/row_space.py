@@ -56,7 +56,7 @@ class InnerAuto(Auto):
     anywhere = True  # V is dense
 
     def choose(self, problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
-        exact = solvers.create("newton-cg", forcing=FORCING)
+        exact = solvers.create("newton-cg", forcing=FORCING, damping=False)
         if problem.loss.smooth and problem.loss.hinges and exact.solves(problem) is None:
             return exact, "nearly exact Newton steps, which open and close the hinges of the solution"
         return super().choose(problem, anywhere)
