@@ -228,9 +228,9 @@ class NewtonCG(Solver):
         state.judge(problem)
         if taken and size == 1.0:
             state.damping *= DAMPING_DOWN if state.damping > LEAST_DAMPING else 0.0
-        elif taken and self.damping:
-            state.damping = max(FIRST_DAMPING, DAMPING_UP * state.damping)
         if state.last_size**2 > 2.0 * lam * SOLVED * abs(before):  # else rounding cuts steps short
+            if taken and size < 1.0 and self.damping:
+                state.damping = max(FIRST_DAMPING, DAMPING_UP * state.damping)
             state.short += taken and size < SHORT
             state.products += int(state.inner_steps)
         state.ready = state.ready or not taken
