@@ -60,6 +60,14 @@ def test_the_kind_of_a_control_follows_from_the_field() -> None:
     assert kind(Field("a", "x", choices=("x", "y"), kind="choice")) == "select"
 
 
+def test_help_says_what_is_allowed_and_where_a_control_begins() -> None:
+    def said(field: Field) -> str:
+        return knobs.field_control("solver", field, field.default)["formula"]
+
+    assert said(Field("a", 0.5, 0.0, 1.0)) == "0 to 1; default 0.5"
+    assert said(Field("a", True, kind="bool")) == "default yes"  # a box has two states
+
+
 def test_an_end_that_is_not_allowed_is_not_on_the_slider() -> None:
     control = knobs.field_control("solver", Field("a", 0.5, 0.0, 1.0, open_low=True), 0.5)
     assert control["low"] > 0.0

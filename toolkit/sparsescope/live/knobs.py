@@ -84,7 +84,8 @@ def field_control(kind: str, field: Field, value: Any) -> dict[str, Any]:
         "id": f"{kind}.{field.name}",
         "label": field.name.replace("_", " ") + _symbol(field.doc),
         "doc": field.doc,
-        "formula": f"{field.bounds()}; default {_shown(field.default)}",
+        # A box says itself that it has two states.
+        "formula": ("" if field.kind == "bool" else f"{field.bounds()}; ") + f"default {_shown(field.default)}",
         "value": value,
         "disabled": False,
         "reason": "",
