@@ -260,7 +260,7 @@ class DesignProducts:
 
 
 class SingleProducts(DesignProducts):
-    """Products with the entries of a dense design in single precision, in less than half the time.
+    """Products with the entries of a dense design in single precision, which take less time.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ class NewtonCGState(State):
 class NewtonCG(Solver):
     """Newton steps on all of W under a ridge, by preconditioned conjugate gradients (Lin et al. 2008).
 
-    A step costs two products with X, and two for each conjugate-gradient step: these take less than half the time where
+    A step costs two products with X, and two for each conjugate-gradient step: these take less time where
     X is dense and large, of which a copy in single precision is kept. With at most a thousand features and
     enough samples Σ̂ = XᵀX/n, of all samples or of some, preconditions them: O(n·d² + d³) operations, once for the data.
     """
@@ -316,7 +316,7 @@ class NewtonCG(Solver):
         assert isinstance(state, NewtonCGState)
         state.loss_along(tiny, np.zeros_like(state.Z), 0.5)  # the tiny problem's first step may need no second trial
         if in_single(problem):
-            state.single, state.metric = not tiny.design.is_sparse, None
+            state.single = True
             self._conjugate_gradients(tiny, state, 0.0)
         return state
 
