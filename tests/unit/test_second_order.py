@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ import sparsescope as ss
 from helpers import digits, fitting, interpreted, iris, text
 from sparsescope.experiments.peers import lasso_arguments
 from sparsescope.inputs.design import Design
-from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, exact_descent, lowrank_descent, walk
+from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, SWEEP, SWEEPS, exact_descent, lowrank_descent, walk
 from sparsescope.problems import free_duals
 from sparsescope.problems.certificate import certify
 from sparsescope.problems.linear_algebra import inner
 from sparsescope.runs.stopping import Gap, Iterations, Violation
-from sparsescope.solvers import auto
+from sparsescope.solvers import auto, newglmnet
 from sparsescope.solvers.lhac import LHACState
-from sparsescope.solvers.shared import newton
+from sparsescope.solvers.shared import exact_model, newton
 from sparsescope.solvers.shared.entries import Entries
 from sparsescope.solvers.shared.exact_model import ExactModel
 
@@ -508,6 +509,64 @@ def conjugate(problem: ss.Problem, part: Entries, C: np.ndarray, R: np.ndarray, 
     model.conjugate(problem, part, *how)
 
 
+@pytest.mark.parametrize("dense", [False, True])
+def test_sweeps_over_the_gram_matrix_solve_the_model_of_one_score(dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = text()
+    made = ss.Problem(X.toarray() if dense else X, np.minimum(y, 1), loss="binary-logistic", penalty="l1")
+    rows, classes, w, t, ridge, C, U = quadratic_model(made.n, m=1)
+    t[3], w[4], new = 0.0, 0.0, w.copy()  # an entry without a threshold; one that stays as it is
+    model, report = ExactModel(made), np.zeros(REPORT)
+    model.C, model.R = C, U.copy()
+    monkeypatch.setattr(exact_model, "BLOCK", 12 * 16)
+    monkeypatch.setattr(exact_model, "LEAST_SAMPLES", 16)  # several blocks, and the last one is shorter
+    assert made.n % 16 and made.n > 32
+    at = exact_model.moving(Entries(rows, rows, classes, w, t, ridge), new)
+    assert 3 in at and 4 not in at and at.size < rows.size
+    matrix = sp.csc_array(made.design.matrix) if not dense else sp.csc_array(made.design.columns.XT.T)
+    J, H = dense_model(types.SimpleNamespace(matrix=matrix), rows, classes, C)
+    np.testing.assert_allclose(model._gram(made, rows), H, rtol=1e-12, atol=1e-15)
+    part = Entries(rows, rows, classes, w, t, ridge)
+    seed = model.descend_on_gram(made, part, new, 1e-12, 7, report)
+    slope = J.T @ U.ravel() + H @ (new - w) + ridge * new
+    inside = np.maximum(np.abs(slope) - t, 0.0)
+    wrong = np.where(new != 0.0, np.abs(slope + t * np.sign(new)), inside)
+    assert wrong[at].max() < 1e-11 and new[4] == 0.0 and (new[at] != w[at]).all()
+    assert seed != 7 and report[SWEEPS] > 1 and report[STEPS] == report[SWEEPS] * at.size
+    nothing = Entries(*(values[:0] for values in (rows, rows, classes, w, t, ridge)))
+    assert model.descend_on_gram(made, nothing, w[:0], 1e-12, 7, report) == 7
+    assert model.gram_cost(made, nothing, w[:0]) == 0.0
+
+
+def test_the_gram_matrix_is_made_where_it_costs_less_than_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    common_part = rng.standard_normal((200, 1))
+    X = sp.csc_array(common_part + 0.3 * rng.standard_normal((200, 20)))  # correlated: sweeps alone take long
+    y = (X @ rng.standard_normal(20) + rng.standard_normal(200) > 0).astype(int)
+    problem = ss.Problem(X, y, loss="binary-logistic", penalty="l1")
+    problem = problem.with_lam(0.02 * problem.lam_max)
+    made: list[float] = []
+    descend = ExactModel.descend_on_gram
+
+    def noted(model: ExactModel, problem: ss.Problem, part: Entries, new: np.ndarray, *how: Any) -> int:
+        made.append(model.gram_cost(problem, part, new))
+        return descend(model, problem, part, new, *how)
+
+    monkeypatch.setattr(ExactModel, "descend_on_gram", noted)
+    found = ss.solve(problem, "newglmnet", tol=1e-10, record=False)
+    assert made and max(made) <= newglmnet.AT_ONCE, "twenty full columns cost less than a sweep over them"
+    made.clear()
+    other = ss.solve(problem, "newglmnet", gram=False, tol=1e-10, record=False)
+    assert not made
+    np.testing.assert_allclose(found.W, other.W, atol=1e-6)
+    # Columns of few entries: the product takes n flops for each pair of them all the same.
+    rare = ss.Problem(sp.random_array((400, 60), density=0.02, rng=rng), y=np.arange(400) % 2, loss="binary-logistic")
+    at, ones = np.arange(60), np.ones(60)
+    part = Entries(at, at, 0 * at, ones, ones, 0 * ones)
+    assert ExactModel(rare).gram_cost(rare, part, ones) > newglmnet.LATER
+    two = ExactModel(ss.Problem(*digits(), loss="logistic", penalty="l1"))
+    assert two.gram_cost(ss.Problem(*digits(), loss="logistic"), *2 * (None,)) == np.inf  # type: ignore[arg-type]
+
+
 def test_conjugate_gradients_that_were_cut_at_once_take_fewer_steps_the_next_time() -> None:
     state = ss.registry.solvers.create("newglmnet").init(binary(text))
     assert state.cg_allowed == 1.0
@@ -546,6 +605,11 @@ def test_a_descent_that_stops_and_goes_on_is_the_same_in_every_bit() -> None:
             calls += 1
         ends["lowrank"].append((new, report, at.kept))
         stops.append(calls)
+    R, new, report, at = U.copy(), w.copy(), np.zeros(REPORT), walk(s, 7)
+    for sweeps in (1, 2, 6):  # more sweeps are allowed
+        assert exact_descent(*data, t, ridge, C, R, new, sweeps, 0.0, 0.0, 0.01, at, 10**9, report)
+    ends["exact"].append((R, new, report, at.at[3]))
+    assert at.at[SWEEP] == 6, "it is not solved"
     assert stops[:2] == [1, 1] and min(stops[2:]) > 5
     for whole, *others in ends.values():
         for other in others:

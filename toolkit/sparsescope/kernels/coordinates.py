@@ -207,7 +207,8 @@ def bend(columns, j, k, z, C, R):  # type: ignore[no-untyped-def]
 def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, share, floor, margin, walk, most, report):
     """Sweeps in random order over the model with H = XᵀCX (Yuan et al. 2012). They end when its violations add up to a
     share of those in the first sweep, or when none is above ``floor``. Stops after about ``most`` flops; returns
-    whether it is at its end.
+    whether it is at its end. Sweep −1 of the walk says that the model is solved; otherwise it goes on where more sweeps
+    are allowed.
 
     rows, classes, t, ridge, new : (s,); a negative row is the intercept's · R (n, m), gradients of the samples on
     entry, holds these and C·Xδ, so that looking at an entry costs a pass over its column and needs no separate
@@ -267,11 +268,13 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
             report[TOP] = top
         if top <= floor or (sweep > 0 and total <= share * sums[FIRST]):
             if active == s:
-                break
+                at[SWEEP], at[SEED] = -1, seed
+                return True
             active = s
             before = np.inf
         sweep, place, total, top = sweep + 1, 0, 0.0, 0.0
-    at[SEED] = seed
+    at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, active, seed
+    sums[TOTAL], sums[WORST], sums[BEFORE] = total, top, before
     return True
 
 

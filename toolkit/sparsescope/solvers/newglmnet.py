@@ -9,16 +9,19 @@ repeat:
     R_i ← ∇ℓ(z_i)/n, C_i ← ∇²ℓ(z_i)/n
     δ ← coordinate descent in random order over I on the model, whose slopes are those of R + C·Xδ, kept up to date:
         its first sweep needs no gradient. Entries at zero that are well inside are left out until the others are
-        solved (inner level); the sweeps end when the violations are a share of those in the first one. Where a few
-        do not suffice and hardly change which entries are in use, conjugate gradients solve the model on these, up to
-        the first change of a sign, and in fewer steps where that came at once the last time (this project's addition;
-        cg_steps = 0 leaves them out)
+        solved (inner level); the sweeps end when the violations are a share of those in the first one.
+        With one score, sweeps over the Gram matrix XᵀCX of the entries in use go on from the first sweep where making
+        it costs as much as four sweeps; where it costs up to twenty, after some sweeps that do not suffice and hardly
+        change which entries are in use (this project's addition; gram = False leaves them out).
+        Elsewhere conjugate gradients solve the model on these entries then, up to the first change of a sign, and in
+        fewer steps where that came at once the last time (this project's addition; cg_steps = 0 leaves them out)
     W ← W + αδ by Armijo's rule
 A working set is solved well enough where the largest violation that the first sweep meets is a share of M, or, once M
 is small, where the gap that it stands for (2·violation·Σ|w|, with a ridge Σ violation²/(2·ridge) if that is less) is
 some times the one at which the run will stop: that of the first sweep overstates what the iteration leaves. How many
 times is learnt from the certificates.
-A step on entry (j, k) costs nnz(column j), and m times as much if it moves. C takes n·m² numbers.
+A step on entry (j, k) costs nnz(column j), and m times as much if it moves; one on the Gram matrix of s entries, which
+takes n·s² flops of a matrix product to make, costs s. C takes n·m² numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.coordinates import FLOPS, STEPS, SWEEPS, TOP
+from ..kernels.coordinates import FLOPS, SEED, STEPS, SWEEPS, TOP, walk
 from ..pauses import pause
 from ..problems.base import Certificate
 from ..problems.certificate import Known
@@ -54,8 +57,11 @@ STRICTER = 0.3  # factor of the violation to be reached, after a certificate tha
 # The first sweep of an iteration may meet so many times the violation that the goal stands for; fewer after a
 # certificate that did not suffice, more with the next λ. Such a certificate costs little: it is the next look.
 LENIENCE, LESS_LENIENT, MORE_LENIENT, MOST_LENIENCE = 4.0, 0.5, 2.0, 64.0
-FEW_SWEEPS = 6  # after which conjugate gradients are worth a try
-SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before conjugate gradients
+# The Gram matrix takes over after the first sweep where it costs as much as so many of them; later where it costs as
+# much as so many. Its sweeps end when the violations have fallen to this share.
+AT_ONCE, LATER, GRAM_SHARE = 4.0, 20.0, 0.01
+FEW_SWEEPS = 6  # after which it, or conjugate gradients, are worth a try
+SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before that
 # Conjugate gradients end when their residual has fallen to this share, or to what is to be reached and half as much.
 CG_SHARE, WITHIN = 0.01, 0.5
 WASTED, LEAST_ALLOWED = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
@@ -105,6 +111,7 @@ class ModelSolver(Solver):
 
     sweeps: int = field(50, 1, 1000, "sweeps over the model in one iteration, at most", log=True)
     cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
+    gram: bool = field(True, doc="solve the model on its Gram matrix where this costs less than sweeps")
     shrinking: bool = field(True, doc="leave out entries that are well inside, at both levels")
 
 
@@ -157,6 +164,9 @@ class NewGLMNET(ModelSolver, EntrySolver):
         if self.cg_steps:  # the tiny problem may not need them
             part = self._part(tiny, state)
             state.model.conjugate(tiny, part, part.w.copy(), 1, CG_SHARE, state.report)
+        if self.gram and problem.m == 1:
+            part = self._part(tiny, state)
+            state.model.descend_on_gram(tiny, part, part.w.copy(), GRAM_SHARE, state.seed, state.report)
         return state
 
     def step(self, problem: Problem, state: NewGLMNETState) -> None:  # type: ignore[override]
@@ -175,30 +185,33 @@ class NewGLMNET(ModelSolver, EntrySolver):
         model.take(problem, part, state.Z, state.U)
         new = part.w.copy()
         report[:] = 0.0
-        margin = 1.0 / problem.n if self.shrinking else -1.0
-        sweeps = min(self.sweeps, FEW_SWEEPS) if self.cg_steps else self.sweeps
-        state.seed = model.sweep(
-            problem,
-            part,
-            new,
-            report,
-            sweeps=sweeps,
-            share=FORCING,
-            floor=state.floor,
-            margin=margin,
-            seed=state.seed,
-        )
-        if self.cg_steps and report[SWEEPS] >= sweeps:
-            changed = np.count_nonzero((new != 0.0) != (part.w != 0.0))
-            if changed <= SETTLED * np.count_nonzero(new):
-                share = max(CG_SHARE, WITHIN * state.floor / report[TOP])
-                steps = max(1, min(self.cg_steps, round(self.cg_steps * state.cg_allowed)))
-                state.conjugated(model.conjugate(problem, part, new, steps, share, report))
+        self._solve(problem, state, part, new)
         taken = self.finish(problem, state, part, new)
         state.steps_here += 1
         enough = state.floor * (state.lenience if state.by_goal else 1.0)
         state.ready = bool(report[TOP] <= enough or not taken or state.steps_here >= MOST_STEPS)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
+
+    def _solve(self, problem: Problem, state: NewGLMNETState, part: Entries, new: np.ndarray) -> None:
+        """Solve the model: sweeps, and where they do not suffice its Gram matrix or conjugate gradients."""
+        report, model, place = state.report, state.model, walk(new.size, state.seed)
+        margin = 1.0 / problem.n if self.shrinking else -1.0
+        end: dict[str, Any] = {"share": FORCING, "floor": state.floor, "margin": margin, "place": place}
+        solved = model.sweep(problem, part, new, report, sweeps=1, **end)
+        cost = model.gram_cost(problem, part, new) if self.gram and not solved else math.inf
+        if not solved and cost > AT_ONCE:
+            few = min(self.sweeps, FEW_SWEEPS) if self.cg_steps or cost <= LATER else self.sweeps
+            solved = model.sweep(problem, part, new, report, sweeps=few, **end)
+        state.seed = int(place.at[SEED])
+        if solved:
+            return
+        settled = np.count_nonzero((new != 0.0) != (part.w != 0.0)) <= SETTLED * np.count_nonzero(new)
+        if cost <= AT_ONCE or (cost <= LATER and settled):
+            state.seed = model.descend_on_gram(problem, part, new, GRAM_SHARE, state.seed, report)
+        elif self.cg_steps and settled:
+            share = max(CG_SHARE, WITHIN * state.floor / report[TOP])
+            steps = max(1, min(self.cg_steps, round(self.cg_steps * state.cg_allowed)))
+            state.conjugated(model.conjugate(problem, part, new, steps, share, report))
 
     def _may_open(self, problem: Problem) -> bool:
         """Return whether gradient steps may open. They cost less than the Hessians of all samples, and lead as far as

@@ -10,9 +10,9 @@ DIFFERENCES = (
     "ε is the largest violation of a weight (the minimum-norm subgradient's largest entry), relative to that at zero "
     "weights; for Θ the largest norm of a row, relative to that of the best diagonal Θ.",
     "All methods are this package's: FISTA with line search, newGLMNET with the exact Hessian and two levels of "
-    "shrinking, it and QUIC without the conjugate gradients that this package adds to them, LHAC with 10 pairs and "
-    "half of the violated entries a step. The paper's LHAC was in MATLAB, its QUIC in C++; there it counts flops for "
-    "that reason.",
+    "shrinking, it and QUIC without the Gram matrix and the conjugate gradients that this package adds to them, LHAC "
+    "with 10 pairs and half of the violated entries a step. The paper's LHAC was in MATLAB, its QUIC in C++; there it "
+    "counts flops for that reason.",
     "Runs end after 120 CPU seconds (quick: 2); what was not reached by then is infinite in the tables.",
     "Of the covariances of Li and Toh only ER could be had (er692_covariance.npz, a matrix S). The others are "
     "correlations of the features of other sets, at most 1000 of the largest variance (quick: 150); positive values "

@@ -12,7 +12,8 @@ SIZES = (500, 1000, 2000, 2500, 3000, 5000)  # Table 1: samples of RCV1 and Gise
 SHARE = 0.02  # λ/λ_max of the races; the paper does not say its λ
 FISTA, GLMNET, LHAC = "FISTA", "newGLMNET", "LHAC"
 RACERS = {FISTA: "fista-ls", GLMNET: "newglmnet", LHAC: "lhac"}
-PUBLISHED: dict[str, dict[str, Any]] = {GLMNET: {"cg_steps": 0}}  # settings of the methods as they were published
+# Settings of the methods as they were published.
+PUBLISHED: dict[str, dict[str, Any]] = {GLMNET: {"cg_steps": 0, "gram": False}}
 GISETTE = ("4", "9")  # its digits
 
 LAM = 0.5  # Sec. 4.2, after Li and Toh
