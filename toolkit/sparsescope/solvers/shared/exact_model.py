@@ -89,7 +89,7 @@ class ExactModel:
         margin: float,
         place: Walk,
     ) -> bool:
-        """Sweeps over the entries of ``part`` (kernels/coordinates.py, ``exact_descent``), up to so many in all since
+        """Sweep over the entries of ``part`` (kernels/coordinates.py, ``exact_descent``), up to so many in all since
         ``place`` was made. Returns whether they have solved the model."""
         data = problem.design.columns, problem.design.ones, part.rows, part.classes
         model = part.t, part.ridge, self.C, self.R, new
