@@ -24,7 +24,7 @@ PAPER1 = ("lightning", "bcd-ls", "bcd-ls, shrinking", "working-set")
 LOGISTIC = ("glmnet", "lightning", "bcd-ls", "working-set")
 HINGE = ("liblinear", "dual-cd", "pd-sparse", "ssnal", "fbpd")
 PATH = ("glmnet", "adelie", "celer", "skglm", "ours")
-SECOND_ORDER = ("liblinear", "skglm", "saga", "newglmnet", "lhac")
+SECOND_ORDER = ("liblinear", "adelie", "skglm", "celer", "saga", "newglmnet", "lhac")
 
 
 def text(folder: Path = RESULTS) -> str:
@@ -214,7 +214,7 @@ def crammer_singer(result: dict[str, Any]) -> list[str]:
 
 
 def second_order(result: dict[str, Any]) -> list[str]:
-    """Binary logistic loss with the lasso beside liblinear, skglm and saga."""
+    """Binary logistic loss with the lasso beside liblinear, adelie, skglm, celer and saga."""
     rows = result["rows"]
     peers = {"liblinear": "liblinear `-s 6`", "skglm": "skglm", "saga": "saga"}
     lines = [

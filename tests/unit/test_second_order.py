@@ -509,11 +509,13 @@ def conjugate(problem: ss.Problem, part: Entries, C: np.ndarray, R: np.ndarray, 
     model.conjugate(problem, part, *how)
 
 
+@pytest.mark.parametrize("m", [1, 2])
 @pytest.mark.parametrize("dense", [False, True])
-def test_sweeps_over_the_gram_matrix_solve_the_model_of_one_score(dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sweeps_over_the_gram_matrix_solve_the_model(dense: bool, m: int, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = text()
-    made = ss.Problem(X.toarray() if dense else X, np.minimum(y, 1), loss="binary-logistic", penalty="l1")
-    rows, classes, w, t, ridge, C, U = quadratic_model(made.n, m=1)
+    loss = "binary-logistic" if m == 1 else "logistic"
+    made = ss.Problem(X.toarray() if dense else X, np.minimum(y, 1), loss=loss, penalty="l1")
+    rows, classes, w, t, ridge, C, U = quadratic_model(made.n, m=m)
     t[3], w[4], new = 0.0, 0.0, w.copy()  # an entry without a threshold; one that stays as it is
     model, report = ExactModel(made), np.zeros(REPORT)
     model.C, model.R = C, U.copy()
@@ -524,7 +526,9 @@ def test_sweeps_over_the_gram_matrix_solve_the_model_of_one_score(dense: bool, m
     assert 3 in at and 4 not in at and at.size < rows.size
     matrix = sp.csc_array(made.design.matrix) if not dense else sp.csc_array(made.design.columns.XT.T)
     J, H = dense_model(types.SimpleNamespace(matrix=matrix), rows, classes, C)
-    np.testing.assert_allclose(model._gram(made, rows), H, rtol=1e-12, atol=1e-15)
+    by_class = np.argsort(classes, kind="stable")
+    gram = model._gram(made, rows[by_class], classes[by_class])
+    np.testing.assert_allclose(gram, H[np.ix_(by_class, by_class)], rtol=1e-12, atol=1e-15)
     part = Entries(rows, rows, classes, w, t, ridge)
     seed = model.descend_on_gram(made, part, new, 1e-12, 7, report)
     slope = J.T @ U.ravel() + H @ (new - w) + ridge * new
@@ -534,14 +538,17 @@ def test_sweeps_over_the_gram_matrix_solve_the_model_of_one_score(dense: bool, m
     assert seed != 7 and report[SWEEPS] > 1 and report[STEPS] == report[SWEEPS] * at.size
     nothing = Entries(*(values[:0] for values in (rows, rows, classes, w, t, ridge)))
     assert model.descend_on_gram(made, nothing, w[:0], 1e-12, 7, report) == 7
-    assert model.gram_cost(made, nothing, w[:0]) == 0.0
+    model.made[:] = 1
+    assert np.isfinite(model.gram_cost(made, part, new))
+    model.made[0] = 0  # C is not known where no column reaches
+    assert np.isinf(model.gram_cost(made, part, new)) == (m > 1)
 
 
 def test_the_gram_matrix_is_made_where_it_costs_less_than_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    common_part = rng.standard_normal((200, 1))
-    X = sp.csc_array(common_part + 0.3 * rng.standard_normal((200, 20)))  # correlated: sweeps alone take long
-    y = (X @ rng.standard_normal(20) + rng.standard_normal(200) > 0).astype(int)
+    common_part = rng.standard_normal((2000, 1))
+    X = sp.csc_array(common_part + 0.3 * rng.standard_normal((2000, 20)))  # correlated: sweeps alone take long
+    y = (X @ rng.standard_normal(20) + rng.standard_normal(2000) > 0).astype(int)
     problem = ss.Problem(X, y, loss="binary-logistic", penalty="l1")
     problem = problem.with_lam(0.02 * problem.lam_max)
     made: list[float] = []
@@ -553,7 +560,7 @@ def test_the_gram_matrix_is_made_where_it_costs_less_than_sweeps(monkeypatch: py
 
     monkeypatch.setattr(ExactModel, "descend_on_gram", noted)
     found = ss.solve(problem, "newglmnet", tol=1e-10, record=False)
-    assert made and max(made) <= newglmnet.AT_ONCE, "twenty full columns cost less than a sweep over them"
+    assert made and max(made) <= newglmnet.LIMITS[False][0], "twenty full columns cost less than a sweep over them"
     made.clear()
     other = ss.solve(problem, "newglmnet", gram=False, tol=1e-10, record=False)
     assert not made
@@ -562,9 +569,32 @@ def test_the_gram_matrix_is_made_where_it_costs_less_than_sweeps(monkeypatch: py
     rare = ss.Problem(sp.random_array((400, 60), density=0.02, rng=rng), y=np.arange(400) % 2, loss="binary-logistic")
     at, ones = np.arange(60), np.ones(60)
     part = Entries(at, at, 0 * at, ones, ones, 0 * ones)
-    assert ExactModel(rare).gram_cost(rare, part, ones) > newglmnet.LATER
-    two = ExactModel(ss.Problem(*digits(), loss="logistic", penalty="l1"))
-    assert two.gram_cost(ss.Problem(*digits(), loss="logistic"), *2 * (None,)) == np.inf  # type: ignore[arg-type]
+    assert ExactModel(rare).gram_cost(rare, part, ones) > max(newglmnet.LIMITS[False])
+
+
+def test_sweeps_to_come_are_foretold_from_the_last_one() -> None:
+    assert newglmnet.sweeps_left(0.1) == 0.0 == newglmnet.sweeps_left(0.01), "the share is reached"
+    assert newglmnet.sweeps_left(0.5) == pytest.approx(np.log(0.2) / np.log(0.5))
+    assert newglmnet.sweeps_left(1.0) == np.inf == newglmnet.sweeps_left(1.3), "there is no end in sight"
+
+
+@pytest.mark.parametrize("penalty", ["l1", "elastic-net"])
+def test_several_scores_end_at_the_same_point_with_a_gram_matrix_and_without(
+    penalty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = digits()
+    problem = ss.Problem(sp.csc_array(X), y, loss="logistic", penalty=penalty)
+    problem = problem.with_lam(0.02 * problem.lam_max)
+    calls = []
+    descend = ExactModel.descend_on_gram
+    monkeypatch.setattr(ExactModel, "descend_on_gram", lambda *how: calls.append(1) or descend(*how))
+    monkeypatch.setitem(newglmnet.LIMITS, True, (1e3, 1e3))  # whenever a sweep does not suffice
+    with_it = ss.solve(problem, "newglmnet", tol=1e-10, record=False)
+    assert with_it.converged and calls
+    calls.clear()
+    without = ss.solve(problem, "newglmnet", gram=False, tol=1e-10, record=False)
+    assert without.converged and not calls
+    np.testing.assert_allclose(with_it.W, without.W, atol=1e-5)
 
 
 def test_conjugate_gradients_that_were_cut_at_once_take_fewer_steps_the_next_time() -> None:

@@ -6,8 +6,6 @@ whatever the number of samples is; making it costs as much as some sweeps over t
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..jit.parts import kernel
 from .coordinates import FLOPS, LEAST_CURVATURE, LEFT, STEPS, SWEEPS, next_seed, off_by, slope_along, soft
 
@@ -23,29 +21,25 @@ def entry_slopes(columns, ones, rows, classes, R, first, last, slope):
 
 
 @kernel
-def weighted_columns(columns, rows, C, first, last, places, block):
-    """block_ia = √c_i·x_ia for the samples i from ``first`` to ``last`` and the columns of a working set, (s,).
+def weighted_columns(columns, rows, weights, first, places, block):
+    """block_ia = weights_i·x_(first + i)a for some samples from ``first`` on and the columns of a working set, (s,).
 
-    A negative row is the intercept's: its column is of ones. C (n, 1, 1), of one score · block (last − first, s), in
-    Fortran's order · places (s,): where each column is read next; they move on, and are set where ``first`` is 0.
-    Columns are sorted by sample.
+    A negative row is the intercept's: its column is of ones. weights (b,) · block (b, s), in Fortran's order · places
+    (s,): where each column is read next; they move on, and are set where ``first`` is 0. Columns are sorted by sample.
     """
-    root = np.empty(last - first, dtype=block.dtype)
-    for i in range(root.size):
-        root[i] = np.sqrt(max(C[first + i, 0, 0], 0.0))
     for a in range(rows.size):
         j = rows[a]
         if j < 0:
-            for i in range(root.size):
-                block[i, a] = root[i]
+            for i in range(weights.size):
+                block[i, a] = weights[i]
             continue
-        for i in range(root.size):
+        for i in range(weights.size):
             block[i, a] = 0.0
         p = places[a] if first > 0 else columns.start(j)
         stop = columns.stop(j)
-        while p < stop and columns.row(p, j) < last:
+        while p < stop and columns.row(p, j) < first + weights.size:
             i = columns.row(p, j) - first
-            block[i, a] = root[i] * columns.entry(p, j)
+            block[i, a] = weights[i] * columns.entry(p, j)
             p += 1
         places[a] = p
 

@@ -10,9 +10,10 @@ repeat:
     δ ← coordinate descent in random order over I on the model, whose slopes are those of R + C·Xδ, kept up to date:
         its first sweep needs no gradient. Entries at zero that are well inside are left out until the others are
         solved (inner level); the sweeps end when the violations are a share of those in the first one.
-        With one score, sweeps over the Gram matrix XᵀCX of the entries in use go on from the first sweep where making
-        it costs as much as four sweeps; where it costs up to twenty, after some sweeps that do not suffice and hardly
-        change which entries are in use (this project's addition; gram = False leaves them out).
+        Where columns are long, sweeps over the Gram matrix XᵀCX of the entries in use go on from the first sweep, if
+        making it costs as much as four sweeps (one, with several scores); from the second, if it costs less than those
+        to come; or where it costs up to twenty (eight), after some that do not suffice and hardly change which entries
+        are in use (this project's addition; gram = False leaves them out).
         Elsewhere conjugate gradients solve the model on these entries then, up to the first change of a sign, and in
         fewer steps where that came at once the last time (this project's addition; cg_steps = 0 leaves them out)
     W ← W + αδ by Armijo's rule
@@ -31,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.coordinates import FLOPS, SEED, STEPS, SWEEPS, TOP, walk
+from ..kernels.coordinates import FIRST, FLOPS, LEFT, SEED, STEPS, SWEEPS, TOP, walk
 from ..pauses import pause
 from ..problems.base import Certificate
 from ..problems.certificate import Known
@@ -57,15 +58,22 @@ STRICTER = 0.3  # factor of the violation to be reached, after a certificate tha
 # The first sweep of an iteration may meet so many times the violation that the goal stands for; fewer after a
 # certificate that did not suffice, more with the next λ. Such a certificate costs little: it is the next look.
 LENIENCE, LESS_LENIENT, MORE_LENIENT, MOST_LENIENCE = 4.0, 0.5, 2.0, 64.0
-# The Gram matrix takes over after the first sweep where it costs as much as so many of them; later where it costs as
-# much as so many. Its sweeps end when the violations have fallen to this share.
-AT_ONCE, LATER, GRAM_SHARE = 4.0, 20.0, 0.01
+# The Gram matrix takes over after the first sweep where it costs as much as so many of them, with one score and with
+# more; after two where it costs at most four and this share of what are still to come; or later, where it costs as much
+# as so many. Its sweeps end when the violations have fallen to GRAM_SHARE.
+LIMITS = {False: (4.0, 20.0), True: (1.0, 8.0)}
+AFTER_TWO, GAINED, GRAM_SHARE = 4.0, 0.6, 0.01
 FEW_SWEEPS = 6  # after which it, or conjugate gradients, are worth a try
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before that
 # Conjugate gradients end when their residual has fallen to this share, or to what is to be reached and half as much.
 CG_SHARE, WITHIN = 0.01, 0.5
 WASTED, LEAST_ALLOWED = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
 MOST_STEPS = 10  # on one working set
+
+
+def sweeps_left(ratio: float) -> float:
+    """Return how many sweeps the model still takes after one that lowered its violations to this share."""
+    return math.inf if ratio >= 1.0 else max(0.0, math.log(FORCING / ratio) / math.log(ratio))
 
 
 class NewGLMNETState(EntryState):
@@ -164,7 +172,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
         if self.cg_steps:  # the tiny problem may not need them
             part = self._part(tiny, state)
             state.model.conjugate(tiny, part, part.w.copy(), 1, CG_SHARE, state.report)
-        if self.gram and problem.m == 1:
+        if self.gram:
             part = self._part(tiny, state)
             state.model.descend_on_gram(tiny, part, part.w.copy(), GRAM_SHARE, state.seed, state.report)
         return state
@@ -196,17 +204,26 @@ class NewGLMNET(ModelSolver, EntrySolver):
         """Solve the model: sweeps, and where they do not suffice its Gram matrix or conjugate gradients."""
         report, model, place = state.report, state.model, walk(new.size, state.seed)
         margin = 1.0 / problem.n if self.shrinking else -1.0
-        end: dict[str, Any] = {"share": FORCING, "floor": state.floor, "margin": margin, "place": place}
-        solved = model.sweep(problem, part, new, report, sweeps=1, **end)
+
+        def sweep(most: int) -> bool:
+            most = min(most, self.sweeps)
+            end: dict[str, Any] = {"sweeps": most, "share": FORCING, "floor": state.floor, "margin": margin}
+            return model.sweep(problem, part, new, report, place=place, **end)
+
+        at_once, later = LIMITS[problem.m > 1]
+        solved = sweep(1)
         cost = model.gram_cost(problem, part, new) if self.gram and not solved else math.inf
-        if not solved and cost > AT_ONCE:
-            few = min(self.sweeps, FEW_SWEEPS) if self.cg_steps or cost <= LATER else self.sweeps
-            solved = model.sweep(problem, part, new, report, sweeps=few, **end)
+        by_gram = cost <= at_once
+        if not solved and not by_gram and cost <= AFTER_TWO:
+            solved = sweep(2)
+            by_gram = not solved and cost <= GAINED * sweeps_left(float(report[LEFT] / place.sums[FIRST]))
+        if not solved and not by_gram:
+            solved = sweep(FEW_SWEEPS if self.cg_steps or cost <= later else self.sweeps)
         state.seed = int(place.at[SEED])
         if solved:
             return
         settled = np.count_nonzero((new != 0.0) != (part.w != 0.0)) <= SETTLED * np.count_nonzero(new)
-        if cost <= AT_ONCE or (cost <= LATER and settled):
+        if by_gram or (cost <= later and settled):
             state.seed = model.descend_on_gram(problem, part, new, GRAM_SHARE, state.seed, report)
         elif self.cg_steps and settled:
             share = max(CG_SHARE, WITHIN * state.floor / report[TOP])

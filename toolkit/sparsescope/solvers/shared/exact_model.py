@@ -6,6 +6,7 @@ All pause where nothing is half done, always at the same places (``pauses.py``).
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ from .in_parts import WORK
 
 # Flops of a matrix product that take as long as one entry of sparse or dense X in a sweep; those between two pauses.
 SPARSE_ENTRY, DENSE_ENTRY, PRODUCT = 60.0, 30.0, 40_000_000
+# With several scores, a move of an entry costs this share of that more for each; columns are weighted for each pair of
+# scores, which takes so many flops a number; and so many for each call of a product.
+MOVED, WEIGHTED, CALL = 0.25, 10.0, 90_000.0
 # Weighted columns are made in blocks of so many numbers, which stay in the cache, and of so many samples at least.
 BLOCK, LEAST_SAMPLES = 131_072, 64
 GRAM_SWEEPS = 500  # over one Gram matrix, at most
@@ -41,6 +45,11 @@ FLAT = 500.0  # in roundings of the number type: the share of the curvatures of 
 def moving(part: Entries, new: np.ndarray) -> np.ndarray:
     """Return the places of the entries with new ≠ 0 or without a threshold."""
     return np.flatnonzero((new != 0.0) | (part.t == 0.0))
+
+
+def samples_at_once(n: int, s: int) -> int:
+    """Return of how many of n samples weighted columns of s entries are made at a time."""
+    return min(n, max(LEAST_SAMPLES, min(PRODUCT // max(1, s * s), BLOCK // max(1, s))))
 
 
 class ExactModel:
@@ -89,39 +98,41 @@ class ExactModel:
         margin: float,
         place: Walk,
     ) -> bool:
-        """Sweep over the entries of ``part`` (kernels/coordinates.py, ``exact_descent``), up to so many in all since
-        ``place`` was made. Returns whether they have solved the model."""
+        """Sweep over the entries of ``part`` (kernels/coordinates.py, ``exact_descent``) until there were ``sweeps`` of
+        them since ``place`` was made. Returns whether they have solved the model."""
         data = problem.design.columns, problem.design.ones, part.rows, part.classes
         model = part.t, part.ridge, self.C, self.R, new
         to_the_end(lambda: bool(exact_descent(*data, *model, sweeps, share, floor, margin, place, WORK, report)))
         return bool(place.at[SWEEP] < 0)
 
     def gram_cost(self, problem: Problem, part: Entries, new: np.ndarray) -> float:
-        """Return what :meth:`descend_on_gram` costs, in sweeps over the entries that it moves; infinite with several
-        scores."""
-        if problem.m > 1:
+        """Return what :meth:`descend_on_gram` costs, in sweeps over the entries that it moves; infinite where C is not
+        there for all samples."""
+        n, m, at, design = problem.n, problem.m, moving(part, new), problem.design
+        if m > 1 and not self.made.all():
             return math.inf
-        at, design = moving(part, new), problem.design
         entry = SPARSE_ENTRY if design.is_sparse else DENSE_ENTRY
-        return float(problem.n * at.size**2 / (entry * max(1, reads(design, part.rows[at]).sum())))
+        read = max(1.0, float(reads(design, part.rows[at]).sum()))
+        flops = n * at.size**2 + (0.0 if m == 1 else WEIGHTED * n * at.size * m)
+        calls = math.ceil(n / samples_at_once(n, at.size)) * m * (m + 1) / 2.0
+        return float((flops + CALL * calls) / (entry * (1.0 + MOVED * (m - 1)) * read))
 
     def descend_on_gram(
         self, problem: Problem, part: Entries, new: np.ndarray, share: float, seed: int, report: np.ndarray
     ) -> int:
-        """Sweeps on the Hessian XᵀCX of the entries with new ≠ 0 or without a threshold, of one score, until the
-        violations add up to a share of what they were. After sweeps over the columns; R is not kept up to date. Returns
-        the next seed."""
+        """Sweeps on the Hessian XᵀCX of the entries with new ≠ 0 or without a threshold, until the violations add up to
+        a share of what they were. After sweeps over the columns; R is not kept up to date. Returns the next seed."""
         at = moving(part, new)
-        rows, t, ridge, w, s = part.rows[at], part.t[at], part.ridge[at], new[at], at.size
+        at = at[np.argsort(part.classes[at], kind="stable")]
+        rows, classes, t, ridge, w, s = part.rows[at], part.classes[at], part.t[at], part.ridge[at], new[at], at.size
         slope, violation = np.zeros(s, dtype=self.R.dtype), np.empty((s, 1), dtype=self.R.dtype)
-        data = problem.design.columns, problem.design.ones, rows, part.classes[at]
         read = reads(problem.design, rows)
         for first, last in parts_of(2.0 * read, WORK):
-            entry_slopes(*data, self.R, first, last, slope)
+            entry_slopes(problem.design.columns, problem.design.ones, rows, classes, self.R, first, last, slope)
             pause()
         entry_violations((slope + ridge * w)[:, None], w[:, None], t[:, None], 0.0, violation)
         target, order, end = share * float(violation.sum()), np.arange(s), report[SWEEPS] + GRAM_SWEEPS
-        H = self._gram(problem, rows)
+        H = self._gram(problem, rows, classes)
         report[FLOPS] += float(problem.n) * s * s + 4.0 * float(read.sum())
         at_once = max(1, WORK // max(1, 2 * s * s))
         while report[SWEEPS] < end:
@@ -132,18 +143,28 @@ class ExactModel:
         new[at] = w
         return seed
 
-    def _gram(self, problem: Problem, rows: np.ndarray) -> np.ndarray:
-        """XᵀCX of these columns, (s, s)."""
-        n, s, design = problem.n, rows.size, problem.design
-        size = min(n, max(LEAST_SAMPLES, min(PRODUCT // max(1, s * s), BLOCK // max(1, s))))
-        H, block = np.zeros((s, s), dtype=self.R.dtype), np.empty(size * s, dtype=self.R.dtype)
-        places = np.zeros(s, dtype=np.int64)
+    def _gram(self, problem: Problem, rows: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """XᵀCX of these entries, (s, s), which lie class after class."""
+        (n, m), s, design, C = self.R.shape, rows.size, problem.design, self.C
+        size = samples_at_once(n, s)
+        H, block, places = np.zeros((s, s), C.dtype), np.empty(size * s, C.dtype), np.zeros(s, np.int64)
+        of = [slice(first, last) for first, last in pairwise(np.searchsorted(classes, np.arange(m + 1)))]
         for first in range(0, n, size):
             last = min(first + size, n)
-            here = block[: (last - first) * s].reshape(last - first, s, order="F")
-            weighted_columns(design.columns, rows, self.C, first, last, places, here)
-            H += here.T @ here
-            pause()
+            here = block[: (last - first) * s].reshape(s, last - first).T
+            weights = np.sqrt(np.maximum(C[first:last, 0, 0], 0.0)) if m == 1 else np.ones(last - first, C.dtype)
+            weighted_columns(design.columns, rows, weights, first, places, here)
+            if m == 1:
+                H += here.T @ here
+                pause()
+                continue
+            for k in range(m):
+                for q in range(k + 1):
+                    H[of[k], of[q]] += (here[:, of[k]] * C[first:last, k, q, None]).T @ here[:, of[q]]
+                pause()
+        for k in range(m):
+            for q in range(k):
+                H[of[q], of[k]] = H[of[k], of[q]].T
         return H
 
     def conjugate(
