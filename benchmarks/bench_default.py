@@ -162,7 +162,8 @@ def measure(args: argparse.Namespace) -> list[dict[str, Any]]:
                 row = {"case": name} | regret(make, rivals, tol, args.limit, args.repeats)
                 kept.keep(name, row)
                 common.show([row])
-    return kept.finish(order, summary=summary)
+    stored = [row["case"] for row in common.rows_of(NAME)]  # a part that is measured anew leaves the others
+    return kept.finish(dict.fromkeys([*stored, *order]), summary=summary)
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -722,3 +722,22 @@ def test_the_first_iterate_after_run_is_seen(tool: Any) -> None:
 
     serve(visit)
     assert len(found) == 1 and found[0] > 0.0
+
+
+def test_a_part_of_the_regret_that_is_measured_anew_leaves_the_other_rows(
+    tool: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Kept(dict[str, Any]):
+        keep = dict.__setitem__
+
+        def finish(self, order: Any, summary: Any) -> list[str]:
+            assert set(self) <= set(order)
+            return list(order)
+
+    bench = tool("bench_default")
+    monkeypatch.setattr(bench.common, "rows_of", lambda name: [{"case": "another", "regret": 1.0}])
+    monkeypatch.setattr(bench.common, "Rows", lambda *how: Kept())
+    monkeypatch.setattr(bench, "regret", lambda *how: {"regret": 1.0})
+    asked = {"data": ["iris"], "losses": ["logistic"], "penalties": ["l1"], "shares": [0.1], "tols": [1e-2]}
+    args = SimpleNamespace(**asked, solvers=["auto"], limit=1.0, repeats=1, fresh=True, print=False)
+    assert bench.measure(args) == ["another", "iris, logistic, l1, 0.1 λ_max, 1e-02"]

