@@ -257,6 +257,29 @@ def test_ctrl_c_at_any_time_leaves_no_traceback(wait: float, tmp_path: Path) -> 
     assert code in (cli.INTERRUPTED, -signal.SIGINT) and "Traceback" not in errors, errors
 
 
+CALLED_FROM_C = """
+import ctypes, time
+from sparsescope.__main__ import heed_interrupts
+def interrupted():
+    raise KeyboardInterrupt
+def wrong():
+    raise ValueError("something else")
+heed_interrupts()
+ctypes.CFUNCTYPE(None)(wrong)()
+try:
+    ctypes.CFUNCTYPE(None)(interrupted)()
+    time.sleep(300)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+def test_ctrl_c_within_a_function_called_from_c_is_not_lost() -> None:
+    done = subprocess.run([sys.executable, "-c", CALLED_FROM_C], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "heard\n" and "KeyboardInterrupt" not in done.stderr
+    assert "ValueError: something else" in done.stderr, "other errors are told as ever"
+
+
 WRITER = """
 import sys
 import numpy as np, sparsescope as ss

@@ -227,8 +227,7 @@ def certify(
     local = work.local_scaling(problem) if free is None else None
     violation, paper = work.violation[: len(W)], work.paper[: len(W)]
     wanted = [work.levels] if work.levels is not None else []
-    if learns:
-        wanted.append(work.screen.levels)
+    wanted += [work.screen.levels] if learns else []
     if local is not None and not repairs and known is None:
         wanted.append(local.levels)
     top, conjugate = 0.0, 0.0
