@@ -216,7 +216,7 @@ def crammer_singer(result: dict[str, Any]) -> list[str]:
 def second_order(result: dict[str, Any]) -> list[str]:
     """Binary logistic loss with the lasso beside liblinear, adelie, skglm, celer and saga."""
     rows = result["rows"]
-    peers = {"liblinear": "liblinear `-s 6`", "skglm": "skglm", "saga": "saga"}
+    peers = {"liblinear": "liblinear `-s 6`", "adelie": "adelie", "skglm": "skglm", "celer": "celer", "saga": "saga"}
     lines = [
         "**ℓ1 binary logistic**, no intercept: the same, with λ as a share of λ_max; skglm without compilation "
         f"(limit {rows[0]['limit']:g} s).",

@@ -536,6 +536,10 @@ def test_sweeps_over_the_gram_matrix_solve_the_model(dense: bool, m: int, monkey
     wrong = np.where(new != 0.0, np.abs(slope + t * np.sign(new)), inside)
     assert wrong[at].max() < 1e-11 and new[4] == 0.0 and (new[at] != w[at]).all()
     assert seed != 7 and report[SWEEPS] > 1 and report[STEPS] == report[SWEEPS] * at.size
+    stuck = np.zeros(REPORT)
+    model.R[:] = U
+    model.descend_on_gram(made, part, w.copy(), 0.0, 7, stuck)  # rounding never gets there
+    assert stuck[SWEEPS] <= exact_model.GRAM_SWEEPS
     nothing = Entries(*(values[:0] for values in (rows, rows, classes, w, t, ridge)))
     assert model.descend_on_gram(made, nothing, w[:0], 1e-12, 7, report) == 7
     model.made[:] = 1
@@ -561,7 +565,7 @@ def test_the_gram_matrix_is_made_where_it_costs_less_than_sweeps(monkeypatch: py
 
     monkeypatch.setattr(ExactModel, "descend_on_gram", noted)
     found = ss.solve(problem, "newglmnet", tol=1e-10, record=False)
-    assert made and max(made) <= newglmnet.LIMITS[False][0], "twenty full columns cost less than a sweep over them"
+    assert made and max(made) <= newglmnet.ONE_SCORE[0], "twenty full columns cost less than a sweep over them"
     made.clear()
     other = ss.solve(problem, "newglmnet", gram=False, tol=1e-10, record=False)
     assert not made
@@ -570,7 +574,7 @@ def test_the_gram_matrix_is_made_where_it_costs_less_than_sweeps(monkeypatch: py
     rare = ss.Problem(sp.random_array((400, 60), density=0.02, rng=rng), y=np.arange(400) % 2, loss="binary-logistic")
     at, ones = np.arange(60), np.ones(60)
     part = Entries(at, at, 0 * at, ones, ones, 0 * ones)
-    assert ExactModel(rare).gram_cost(rare, part, ones) > max(newglmnet.LIMITS[False])
+    assert ExactModel(rare).gram_cost(rare, part, ones) > max(newglmnet.ONE_SCORE)
 
 
 def test_sweeps_to_come_are_foretold_from_the_last_one() -> None:
@@ -589,7 +593,7 @@ def test_several_scores_end_at_the_same_point_with_a_gram_matrix_and_without(
     calls = []
     descend = ExactModel.descend_on_gram
     monkeypatch.setattr(ExactModel, "descend_on_gram", lambda *how: calls.append(1) or descend(*how))
-    monkeypatch.setitem(newglmnet.LIMITS, True, (1e3, 1e3))  # whenever a sweep does not suffice
+    monkeypatch.setattr(newglmnet, "SEVERAL_SCORES", (1e3, 1e3))  # whenever a sweep does not suffice
     with_it = ss.solve(problem, "newglmnet", tol=1e-10, record=False)
     assert with_it.converged and calls
     calls.clear()

@@ -143,7 +143,7 @@ LESSON = Lesson(
             claim="newGLMNET needs the fewest iterations to 1e-8, and at most five times those to 1e-2.",
             condition=(
                 "on all tables here and on four others (docs/lessons.md). Who needs the most depends on the data: "
-                "FISTA here, BCD on the others. An iteration is not a time."
+                "FISTA here, BCD on those four. An iteration is not a time."
             ),
             explained="Six more digits cost a Newton method a few iterations, and the others tens or hundreds.",
             wrong={

@@ -61,7 +61,7 @@ LENIENCE, LESS_LENIENT, MORE_LENIENT, MOST_LENIENCE = 4.0, 0.5, 2.0, 64.0
 # The Gram matrix takes over after the first sweep where it costs as much as so many of them, with one score and with
 # more; after two where it costs at most four and this share of what are still to come; or later, where it costs as much
 # as so many. Its sweeps end when the violations have fallen to GRAM_SHARE.
-LIMITS = {False: (4.0, 20.0), True: (1.0, 8.0)}
+ONE_SCORE, SEVERAL_SCORES = (4.0, 20.0), (1.0, 8.0)
 AFTER_TWO, GAINED, GRAM_SHARE = 4.0, 0.6, 0.01
 FEW_SWEEPS = 6  # after which it, or conjugate gradients, are worth a try
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before that
@@ -117,7 +117,7 @@ class NewGLMNETState(EntryState):
 class ModelSolver(Solver):
     """Settings of solvers whose iteration solves the exact model."""
 
-    sweeps: int = field(50, 1, 1000, "sweeps over the model in one iteration, at most", log=True)
+    sweeps: int = field(50, 1, 1000, "sweeps over the columns of a model in one iteration, at most", log=True)
     cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
     gram: bool = field(True, doc="solve the model on its Gram matrix where this costs less than sweeps")
     shrinking: bool = field(True, doc="leave out entries that are well inside, at both levels")
@@ -210,7 +210,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
             end: dict[str, Any] = {"sweeps": most, "share": FORCING, "floor": state.floor, "margin": margin}
             return model.sweep(problem, part, new, report, place=place, **end)
 
-        at_once, later = LIMITS[problem.m > 1]
+        at_once, later = ONE_SCORE if problem.m == 1 else SEVERAL_SCORES
         solved = sweep(1)
         cost = model.gram_cost(problem, part, new) if self.gram and not solved else math.inf
         by_gram = cost <= at_once

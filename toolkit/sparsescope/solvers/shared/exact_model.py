@@ -134,7 +134,7 @@ class ExactModel:
         target, order, end = share * float(violation.sum()), np.arange(s), report[SWEEPS] + GRAM_SWEEPS
         H = self._gram(problem, rows, classes)
         report[FLOPS] += float(problem.n) * s * s + 4.0 * float(read.sum())
-        at_once = max(1, WORK // max(1, 2 * s * s))
+        at_once = min(GRAM_SWEEPS, max(1, WORK // max(1, 2 * s * s)))
         while report[SWEEPS] < end:
             seed = int(gram_descent(H, t, ridge, slope, w, at_once, target, order, seed, report))
             pause()
