@@ -362,9 +362,9 @@ def test_sweeps_over_rows_open_where_x_is_sparse_and_classes_are_many(penalty: s
     for _ in range(3):
         run.advance()
     run.change(lam=0.5 * problem.lam, loss="multiclass-squared-hinge")
-    while not run.advance().message:
+    while not (last := run.advance()).message:
         pass
-    assert run.observe(certify_now=True).relative_gap <= 1e-6
+    assert last.message.startswith("certified")
 
 
 @pytest.mark.parametrize(("aim", "by_goal"), [(0.0, False), (1e-9, False), (0.5, True)])

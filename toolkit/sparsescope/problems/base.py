@@ -102,6 +102,9 @@ class BaseProblem:
     least_scale: ClassVar[float] = 0.0  # differences of objectives are divided by no less than this
     lam: float
 
+    def __deepcopy__(self, memo: Any) -> Any:  # copies of states go on with the same data
+        return self
+
     def scale(self, objective: float) -> float:
         """Return the divisor of differences to an objective: ``|F|`` itself, and 1 where F is 0.
 

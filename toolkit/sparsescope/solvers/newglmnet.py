@@ -155,7 +155,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     def certificate(self, problem: Problem, state: EntryState, work: Any) -> Certificate:
         steps = state.gradient if isinstance(state, NewGLMNETState) and not state.opened else None
-        return super().certificate(problem, state, work) if steps is None else steps.certificate(problem, work)
+        return super().certificate(problem, state, work) if steps is None else steps.certificate(problem, state, work)
 
     def variant(self, problem: Problem) -> tuple[bool, bool]:
         return self._may_open(problem), self._sweeps(problem)

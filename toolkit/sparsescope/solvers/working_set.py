@@ -10,9 +10,10 @@ repeat:
 The gradient that a certificate needs is left to the next choice, and the other way round.
 Newton steps are taken as often as they pay (shared/pacing.py), and B is made of the few rows that keep the gap up where
 these stand out (shared/polish.py).
-With few columns there is no use for a working set: a few SpaRSA steps then take the place of a sweep. So they do for
-dense X while most rows are in use, and where the penalty ties features in blocks; a Newton step then moves the blocks
-in use. From zero weights on they also do for sparse X with a ridge in the penalty.
+A few SpaRSA steps take the place of a sweep for dense X: products with the columns of B, gathered into one array, are
+many times as fast as a walk along them. While most rows are in use, and with few columns, there is no use for a working
+set: the steps are on all rows then. So they are where the penalty ties features in blocks; a Newton step then moves the
+blocks in use. From zero weights on they also are for sparse X with a ridge in the penalty.
 Data in blocks of rows are read in passes, and the above works on the columns that a pass names (shared/by_passes.py).
 """
 
@@ -114,7 +115,7 @@ class WorkingSet(Solver):
         if state.whole:
             if state.gradient is None:
                 self._take_all(problem, state)
-            found: Certificate = state.gradient.certificate(problem, work)
+            found: Certificate = state.gradient.certificate(problem, state, work)
             return found
         seen = state.take_gradient(problem, whole=work.levels is not None)
         work.screen = state.screen
@@ -180,6 +181,8 @@ class WorkingSet(Solver):
         due = self.newton and state.pacing.due and able(problem) and not state.polish.on
         if due and self._newton(problem, state):
             return True
+        if state.gradient is None and not state.polish.on and gradient_steps.takes_part(problem, state.chosen.size):
+            self._take_part(problem, state)
         if state.gradient is None:
             return False
         self._gradient(problem, state, state.gradient)
@@ -199,17 +202,45 @@ class WorkingSet(Solver):
             state.alpha = None
         state.objective = state.gradient.objective
 
+    @staticmethod
+    def _take_part(problem: Problem, state: WorkingSetState) -> None:
+        """Gradient steps on the working set."""
+        rows, seen, known = state.chosen, state.looked, None
+        assert rows is not None
+        if seen is not None and state.fresh and state.measured is problem.loss:
+            at = rows if seen.rows is None else np.searchsorted(seen.rows, rows)
+            known = Known(float(state.kept.values.sum()) / problem.n, state.kept.U, seen.G[at], 1.0)
+        state.gradient = GradientSteps(problem, state, known, state.alpha, rows)
+
     def _gradient(self, problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> None:
         passes = gradient.advance(problem, state)
+        if gradient.part is not None:
+            passes *= gradient.part.design.nnz / _entries(problem)
         # Its products cost what those of a Newton step do.
         block = state.newton is None or state.newton.uses_block
         cost = passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST)
         state.pacing.swept(state.objective - gradient.objective, cost)
         state.objective = gradient.objective
         state.passes += passes
-        state.working_set = float(problem.d)
-        state.ready = bool(state.aim) or None  # its gradient is that of the next step: it costs little
-        state.look_at_rows(problem)
+        if state.whole:
+            state.working_set = float(problem.d)
+            state.ready = bool(state.aim) or None  # its gradient is that of the next step: it costs little
+            state.look_at_rows(problem)
+        else:
+            self._look_at_part(problem, state, gradient)
+
+    @staticmethod
+    def _look_at_part(problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> None:
+        """Leave the working set if it is solved well enough."""
+        assert state.chosen is not None
+        state.fresh, state.looked, state.alpha = False, None, gradient.alpha
+        state.working_set = float(state.chosen.size)
+        left = gradient.violations(problem)
+        if state.aim:
+            state.forecast.met(problem, left, gradient.objective, problem.lam * gradient.inner.omega)
+            state.ready = state.forecast.ends(state.aim)
+        if state.ready or float(left.max()) <= state.target:
+            state.chosen = None
 
     def _choose(self, problem: Problem, state: WorkingSetState) -> None:
         """Rank all rows by violation and take those in use and the worst of the others."""
@@ -235,7 +266,7 @@ class WorkingSet(Solver):
         state.objective = loss + problem.lam * penalty_sum(weights, penalty)[0]
         least = min(max(d // 8, LEAST_ROWS[0]), LEAST_ROWS[1])
         size = max(least, GROWTH * int(used.sum())) if penalty.zeroes_rows else d
-        state.chosen = state.polish.take()
+        state.chosen, state.gradient = state.polish.take(), None
         if state.chosen is None:
             rank = np.where(used, np.inf, near)
             best = largest(rank, size) if size < d else np.arange(d)
@@ -300,7 +331,7 @@ class WorkingSet(Solver):
         state.moved()
         if not done.taken:
             state.failed(done.before)
-        if state.gradient is not None:
+        if state.whole:
             state.ready = bool(state.aim) or None
         elif state.ready is not None:
             state.ready = state.forecast.ends_after_newton(done.taken, state.aim)

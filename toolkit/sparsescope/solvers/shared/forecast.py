@@ -40,6 +40,13 @@ class Forecast:
             lost = penalty * (swept.seen_max if problem.row_penalty.is_norm else swept.residual)
         self.guess = lost / max(abs(objective) * problem.lam, np.finfo(np.float64).tiny)
 
+    def met(self, problem: Problem, violations: np.ndarray, objective: float, penalty: float) -> None:
+        """Note the violations of the rows of a working set at the present point, F there and λΩ(W)."""
+        terms = problem.regulariser.entry_terms()
+        least = 0.0 if terms is None else float(np.min(terms[1]))
+        lost = 0.5 * float(violations @ violations) / least if least > 0.0 else penalty * float(violations.max())
+        self.guess = lost / max(abs(objective) * problem.lam, np.finfo(np.float64).tiny)
+
     def ends(self, aim: float) -> bool:
         """Return whether a certificate is likely to show a relative gap of ``aim`` after the last sweep."""
         return self._ends(self.guess, aim)

@@ -80,8 +80,9 @@ class WorkingSetState(State):
         self.polish.begin()
         if self.newton is not None:
             self.newton.begin(near)
-        if self.gradient is not None and self.whole and loss is problem.loss:
-            self.gradient.adapt(problem)
+        steps = self.gradient
+        if steps is not None and steps.part is None and self.whole and loss is problem.loss:
+            steps.adapt(problem)
         else:
             self.gradient = None
         if near:
