@@ -18,7 +18,7 @@ from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.shared import gradient_steps
-from sparsescope.solvers.shared.gradient_steps import FEW, FEW_SAMPLES, GradientSteps, takes_part
+from sparsescope.solvers.shared.gradient_steps import FEW, FEW_DENSE, FEW_SAMPLES, GradientSteps, takes_part
 
 ZEROING = [name for name in ROW_PENALTIES if penalties[name].zeroes_rows]
 
@@ -52,20 +52,23 @@ def begun(made: ss.Problem, solver: Any, steps: int = 1) -> Any:
     raise AssertionError("it never took such steps")
 
 
-def test_where_they_are_taken() -> None:
+def test_where_they_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     made = problem()
     X, y = drawn()
     assert made.d > FEW and made.n >= FEW_SAMPLES
     assert takes_part(made, 50) and not takes_part(ss.Problem(sp.csr_array(X), y), 50)
-    few = X[: FEW_SAMPLES - 1], y[: FEW_SAMPLES - 1]
-    assert not takes_part(ss.Problem(*few, penalty="l1/l2"), 50) and takes_part(
-        ss.Problem(*few, penalty="elastic-net"), 50
-    )
-    assert not takes_part(made, 1 + gradient_steps.GATHERED_BYTES // (8 * made.n))
+    assert not takes_part(problem(loss="multiclass-squared-hinge"), 50)
+    few = np.tile(X[: FEW_SAMPLES - 1], 3), y[: FEW_SAMPLES - 1]
+    kept = {"loss": "logistic", "lam_ratio": 0.1}
+    assert few[0].shape[1] > FEW_DENSE and takes_part(ss.Problem(few[0][:, :FEW_DENSE], few[1], **kept), 50)
+    assert not takes_part(ss.Problem(*few, penalty="l1/l2", **kept), 50)
+    assert takes_part(ss.Problem(*few, penalty="elastic-net", **kept), 50)
+    monkeypatch.setattr(gradient_steps, "GATHERED_BYTES", 8 * made.n * 50)
+    assert takes_part(made, made.d // 2) and not takes_part(made, made.d // 2 + 1), "copies of most of X have a limit"
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
 @pytest.mark.parametrize("penalty", ZEROING)
 def test_they_end_at_the_optimum(penalty: str, loss: str, intercept: bool) -> None:
     made = problem(loss=loss, penalty=penalty, intercept=intercept)

@@ -11,7 +11,7 @@
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
     the same, dense X of   → working-set, whose steps are products of matrices: with three scores or more, more than 64
-    many samples             features and four samples for each
+    many samples             features and four samples for each, for losses without hinges
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
     features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three
@@ -78,9 +78,8 @@ MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 12, 0.1
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
-# The same for dense X with more columns than that, so many samples for each, and so many scores. On 160 problems (20
-# data sets, two losses, ℓ1 and elastic net) to three gaps the choice takes 1.08 times as long as the faster solver on
-# average, without this rule 1.3 times; one in twenty takes more than 1.5 times as long, without it one in four.
+# The same for dense X with more columns than that, so many samples for each, and so many scores, if the loss has no
+# hinges (measured on 20 data sets, ℓ1 and elastic net, to three gaps: .1 to 1.5 times as long as newglmnet).
 PRODUCTS_COLUMNS, PRODUCTS_SAMPLES, PRODUCTS_SCORES = 64, 4, 3
 MANY = 10_000  # entries of W from which on sparse weights pay
 CHOSEN: WeakKeyDictionary[Any, dict[type, tuple[Solver, str]]] = WeakKeyDictionary()  # by problem and kind of `auto`
@@ -240,8 +239,8 @@ def _prefers_rows(problem: Problem) -> bool:
     or with hinges, most of which are inactive."""
     if solvers.create("working-set").solves(problem):
         return False  # weights of single entries, say
-    many = problem.d > PRODUCTS_COLUMNS and problem.n >= PRODUCTS_SAMPLES * problem.d
-    if many and problem.m >= PRODUCTS_SCORES and not problem.design.is_sparse:
+    tall = problem.d > PRODUCTS_COLUMNS and problem.n >= PRODUCTS_SAMPLES * problem.d
+    if tall and problem.m >= PRODUCTS_SCORES and not (problem.design.is_sparse or problem.loss.hinges):
         return True
     terms = problem.regulariser.entry_terms()
     assert terms is not None
@@ -253,7 +252,7 @@ def _prefers_rows(problem: Problem) -> bool:
 
 
 def _steps(problem: Problem) -> str:
-    return "sweeps over" if problem.design.is_sparse else "steps on"
+    return "sweeps over" if problem.design.is_sparse or problem.loss.hinges else "steps on"
 
 
 def _lacking(problem: Problem) -> str:

@@ -10,10 +10,11 @@ repeat:
 The gradient that a certificate needs is left to the next choice, and the other way round.
 Newton steps are taken as often as they pay (shared/pacing.py), and B is made of the few rows that keep the gap up where
 these stand out (shared/polish.py).
-A few SpaRSA steps take the place of a sweep for dense X: products with the columns of B, gathered into one array, are
-many times as fast as a walk along them. While most rows are in use, and with few columns, there is no use for a working
-set: the steps are on all rows then. So they are where the penalty ties features in blocks; a Newton step then moves the
-blocks in use. From zero weights on they also are for sparse X with a ridge in the penalty.
+With few columns there is no use for a working set: a few SpaRSA steps on all rows then take the place of a sweep. So
+they do for dense X while most rows are in use, and where the penalty ties features in blocks; a Newton step then moves
+the blocks in use. From zero weights on they also do for sparse X with a ridge in the penalty. For dense X and losses
+without hinges they take its place on B, too: products with the columns of B, gathered into one array, take a fraction
+of the time of a walk along them.
 Data in blocks of rows are read in passes, and the above works on the columns that a pass names (shared/by_passes.py).
 """
 
