@@ -133,7 +133,6 @@ PAPER1 = [
     Case("MNIST-10k 1 %", "mnist10k", 0.72),
     Case("MNIST-10k 5 %", "mnist10k", 0.38),
     Case("MNIST-10k 28 %", "mnist10k", 0.0165),
-    Case("MNIST pooled 19 %", "pooled", 0.3),
     Case("news20 0.9 %", "news20", 0.0265),
     Case("news20 4.8 %", "news20", 0.0012),
     Case("letter 69 %", "letter", 0.15),
