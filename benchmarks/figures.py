@@ -36,7 +36,9 @@ def code(name: str) -> str:
 
 
 def where(result: dict[str, Any]) -> str:
-    """Processor and date of a result, and the version that was measured."""
+    """Processor and date of a result, first and last if its rows were not measured on one day, and the version."""
     machine = result["machine"]
     version = machine.get("versions", {}).get("sparsescope")
-    return f"{machine['cpu']}, {result['date']}" + (f", version {version}" if version else "")
+    days = [row["date"] for row in result.get("rows", []) if isinstance(row.get("date"), str)] or [result["date"]]
+    date = min(days) if min(days) == max(days) else f"{min(days)} to {max(days)}"
+    return f"{machine['cpu']}, {date}" + (f", version {version}" if version else "")
