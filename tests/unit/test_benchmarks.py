@@ -413,9 +413,9 @@ def test_the_figures_of_a_class_stand_beside_their_bars(tables_of: Stored) -> No
     assert "6.5 frames a second with 60 pages, and one change in twenty takes more than 235 ms." in text
 
 
-def test_rows_of_several_days_say_so() -> None:
+def test_rows_of_several_days_say_so(tool: Any) -> None:
     result: Any = {"machine": {"cpu": "a"}, "date": "2026-02-03", "rows": []}
-    where = importlib.import_module("figures").where
+    where = tool("figures").where
     assert where(result) == "a, 2026-02-03"
     result["rows"] = [{"date": "2026-02-01"}, {"date": "2026-02-03"}, {"of": "no day"}]
     assert where(result) == "a, 2026-02-01 to 2026-02-03"
