@@ -32,19 +32,17 @@ class Forecast:
 
     def swept(self, problem: Problem, swept: Swept, objective: float, penalty: float) -> None:
         """Note a sweep, F after it and λΩ(W)."""
-        terms = problem.regulariser.entry_terms()
-        least = 0.0 if terms is None else float(np.min(terms[1]))
-        if least > 0.0:
-            lost = 0.5 * swept.squares / least
-        else:
-            lost = penalty * (swept.seen_max if problem.row_penalty.is_norm else swept.residual)
-        self.guess = lost / max(abs(objective) * problem.lam, np.finfo(np.float64).tiny)
+        worst = swept.seen_max if problem.row_penalty.is_norm else swept.residual
+        self._note(problem, swept.squares, worst, objective, penalty)
 
     def met(self, problem: Problem, violations: np.ndarray, objective: float, penalty: float) -> None:
         """Note the violations of the rows of a working set at the present point, F there and λΩ(W)."""
+        self._note(problem, float(violations @ violations), float(violations.max()), objective, penalty)
+
+    def _note(self, problem: Problem, squares: float, worst: float, objective: float, penalty: float) -> None:
         terms = problem.regulariser.entry_terms()
         least = 0.0 if terms is None else float(np.min(terms[1]))
-        lost = 0.5 * float(violations @ violations) / least if least > 0.0 else penalty * float(violations.max())
+        lost = 0.5 * squares / least if least > 0.0 else penalty * worst
         self.guess = lost / max(abs(objective) * problem.lam, np.finfo(np.float64).tiny)
 
     def ends(self, aim: float) -> bool:
