@@ -176,6 +176,27 @@ def test_a_change_in_their_midst(change: dict[str, Any]) -> None:
     assert run.observe().objective == pytest.approx(other.objective, rel=2e-7)
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("share", [1.01, 1.5])
+def test_zero_weights_may_be_optimal(share: float, intercept: bool) -> None:
+    """Then a working set has no rows; also after a change of λ in mid-run, and back."""
+    made = problem(share, intercept=intercept)
+    for stop in ({"tol": 1e-8}, {"tol": 0.0, "max_iter": 15}):
+        found = ss.solve(made, "working-set", **stop)
+        assert not found.W.any() and found.relative_gap <= 1e-8
+    run: Any = ss.Run(problem(0.3, intercept=intercept), "working-set")
+    while not in_part(run.state):
+        run.advance()
+    run.change(lam=share * run.problem.lam_max)
+    for _ in range(60):
+        last = run.advance()
+    assert last.nonzero_rows == 0 and run.observe(certify_now=True).relative_gap <= 1e-8
+    run.change(lam=0.3 * run.problem.lam_max)
+    for _ in range(60):
+        last = run.advance()
+    assert last.nonzero_rows > 0 and run.observe(certify_now=True).relative_gap <= 1e-6
+
+
 def test_a_working_set_is_left_once_it_is_solved() -> None:
     """Not before its violations are below the target that made it, and not for ever after."""
     made, solver = problem(0.1), WorkingSet(newton=False)

@@ -54,10 +54,11 @@ def takes_all(problem: Problem) -> bool:
 
 
 def takes_part(problem: Problem, rows: int) -> bool:
-    """Decide whether gradient steps on a working set, of this number of rows, take the place of sweeps over it."""
+    """Decide whether gradient steps on a working set, of this number of rows, take the place of sweeps over it. Without
+    rows, where zero weights are optimal, a sweep moves the intercept alone."""
     if problem.partitioned or problem.design.is_sparse or problem.loss.hinges or problem.regulariser.blocks is not None:
         return False
-    if 2 * rows > problem.d and rows * problem.n * problem.dtype.itemsize > GATHERED_BYTES:
+    if not rows or (2 * rows > problem.d and rows * problem.n * problem.dtype.itemsize > GATHERED_BYTES):
         return False
     terms = problem.regulariser.entry_terms()
     return problem.n >= FEW_SAMPLES or problem.d <= FEW_DENSE or bool(terms is not None and terms[1] > 0.0)
