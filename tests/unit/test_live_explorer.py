@@ -214,15 +214,20 @@ def test_a_finished_run_goes_on_after_a_change(client: Page) -> None:
     )
 
 
-def test_the_intercept_makes_a_new_problem(client: Page) -> None:
+def test_the_intercept_makes_a_new_problem(client: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     client.start()
     client.applied(client.send("do", action="step", n=2))
     epoch, session = client.last()["epoch"], client.explorer.session
-    client.applied(client.send("set", changes={"intercept": True}))
+    gate, prepare = threading.Event(), director.prepare
+    monkeypatch.setattr(director, "prepare", lambda *given: gate.wait(60.0) and prepare(*given))
+    changed = client.send("set", changes={"intercept": True})
+    waiting = client.until(lambda: client.last()["mode"] == "loading" and client.last(), "the word that data are loaded")
+    assert "loading" in waiting["message"] and waiting["epoch"] == epoch, "the old problem stands until the new one is"
+    gate.set()
+    client.applied(changed)
     client.until(lambda: client.last()["epoch"] > epoch and client.last()["total"] == 1, "the new problem")
     assert client.explorer.session is not session
     assert client.explorer.session.problem.intercept
-    assert any(f["mode"] == "loading" and "loading" in f["message"] for f in client.frames())
 
 
 def test_what_is_prepared_is_said_with_what_is_still_shown_and_can_be_called_off(
