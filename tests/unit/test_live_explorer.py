@@ -221,7 +221,7 @@ def test_the_intercept_makes_a_new_problem(client: Page, monkeypatch: pytest.Mon
     gate, prepare = threading.Event(), director.prepare
     monkeypatch.setattr(director, "prepare", lambda *given: gate.wait(60.0) and prepare(*given))
     changed = client.send("set", changes={"intercept": True})
-    waiting = client.until(lambda: client.last()["mode"] == "loading" and client.last(), "the word that data are loaded")
+    waiting = client.until(lambda: client.last()["mode"] == "loading" and client.last(), "the word of loading")
     assert "loading" in waiting["message"] and waiting["epoch"] == epoch, "the old problem stands until the new one is"
     gate.set()
     client.applied(changed)
