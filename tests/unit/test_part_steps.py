@@ -18,7 +18,15 @@ from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.shared import gradient_steps
-from sparsescope.solvers.shared.gradient_steps import FEW, FEW_DENSE, FEW_SAMPLES, GradientSteps, takes_part
+from sparsescope.solvers.shared.gradient_steps import (
+    FEW,
+    FEW_DENSE,
+    FEW_SAMPLES,
+    GradientSteps,
+    is_tangled,
+    may_crowd,
+    takes_part,
+)
 
 ZEROING = [name for name in ROW_PENALTIES if penalties[name].zeroes_rows]
 
@@ -57,7 +65,6 @@ def test_where_they_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = drawn()
     assert made.d > FEW and made.n >= FEW_SAMPLES
     assert takes_part(made, 50) and not takes_part(ss.Problem(sp.csr_array(X), y), 50)
-    assert not takes_part(problem(loss="multiclass-squared-hinge"), 50)
     few = np.tile(X[: FEW_SAMPLES - 1], 3), y[: FEW_SAMPLES - 1]
     kept = {"loss": "logistic", "lam_ratio": 0.1}
     assert few[0].shape[1] > FEW_DENSE and takes_part(ss.Problem(few[0][:, :FEW_DENSE], few[1], **kept), 50)
@@ -68,7 +75,7 @@ def test_where_they_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "multiclass-squared-hinge"])
 @pytest.mark.parametrize("penalty", ZEROING)
 def test_they_end_at_the_optimum(penalty: str, loss: str, intercept: bool) -> None:
     made = problem(loss=loss, penalty=penalty, intercept=intercept)
@@ -97,6 +104,50 @@ def test_weights_and_single_precision(parts: dict[str, Any]) -> None:
     found = ss.solve(made, "working-set", tol=tol)
     other = ss.solve(made, "bcd-ls", tol=tol, max_iter=10**4)
     assert found.converged and found.objective == pytest.approx(other.objective, rel=2.0 * tol)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_step_has_the_length_that_its_column_asks_for(intercept: bool) -> None:
+    X, y = drawn()
+    sizes = 10.0 ** np.random.default_rng(1).uniform(-2.5, 2.5, X.shape[1])
+    sizes[4] = 0.0  # a column of zeros
+    made = ss.Problem(X * sizes, y, loss="logistic", penalty="elastic-net", lam=1e-3, intercept=intercept)
+    state = WorkingSet().init(made)
+    steps = GradientSteps(made, state)
+    squares = np.append((made.design.matrix**2).mean(axis=0), [1.0] * intercept)
+    np.testing.assert_allclose((steps.inner.lengths * squares)[squares > 0.0], squares.max())
+    assert np.isfinite(steps.inner.lengths).all() and (steps.inner.lengths > 0.0).all()
+    part = GradientSteps(made, state, rows=np.arange(20, 60))
+    np.testing.assert_array_equal(part.inner.lengths[:40], steps.inner.lengths[20:60])
+    # α/length bounds the curvature of each row, so that the first step is not too long for any of them alone.
+    assert (steps.alpha / steps.inner.lengths >= (1.0 - 1e-9) * made.block_constants("class-aware")).all()
+    before = steps.objective
+    steps.advance(made, state, 1)
+    assert steps.objective < before
+
+
+def test_text_and_blocks_keep_steps_of_one_length() -> None:
+    X, y = drawn()
+    words = ss.Problem(sp.csr_array(X * np.geomspace(0.1, 1.0, X.shape[1])), y, loss="logistic", lam_ratio=0.1)
+    state = WorkingSet().init(words)
+    assert (GradientSteps(words, state).inner.lengths == 1.0).all()
+
+
+@pytest.mark.parametrize("tangled", [True, False])
+def test_columns_that_go_together_have_few_directions(tangled: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, y = drawn()
+    X = X * rng.uniform(0.1, 10.0, X.shape[1])
+    if tangled:
+        X /= X.std(axis=0)
+        X += 3.0 * rng.standard_normal((len(X), 2)) @ rng.standard_normal((2, X.shape[1]))
+    made = ss.Problem(X, y, loss="multiclass-squared-hinge", lam_ratio=0.1)
+    cosines = X.T @ X / np.outer(*[np.linalg.norm(X, axis=0)] * 2)
+    # The estimate takes pairs of different samples, and so leaves out what n samples add by chance.
+    exact = X.shape[1] ** 2 / ((cosines**2).sum() - (0 if tangled else X.shape[1] ** 2 / len(X)))
+    assert made.directions() == pytest.approx(min(exact, X.shape[1]), rel=0.35)
+    assert is_tangled(made) == tangled and may_crowd(made) != tangled
+    assert may_crowd(made.with_(loss="logistic"))
 
 
 def test_the_scores_are_those_of_the_weights_after_every_kind_of_step() -> None:

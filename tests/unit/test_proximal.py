@@ -159,6 +159,7 @@ def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: str, dtype: str
     now, old = ((rng.standard_normal((rows, 4)) * (rng.random((rows, 1)) < 0.4)).astype(dtype) for _ in range(2))
     G = (rng.standard_normal((rows - 7, 4)) * 40.0).astype(dtype)
     stale = rng.standard_normal((rows, 4)).astype(dtype)
+    lengths = rng.uniform(0.5, 2.0, rows)
     ends = []
     for first, second, third in (
         (list_rows, prox_listed, extrapolate),
@@ -171,7 +172,7 @@ def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: str, dtype: str
         )
         listed = listed[2:count]
         out, used, report = old.copy(), old_used.copy(), np.zeros(REPORT)
-        second(listed, V, kept, now, 0.3, problem.lam, problem.penalty, d, out, used, report)
+        second(listed, V, kept, now, 0.3, lengths, problem.lam, problem.penalty, d, out, used, report)
         far = old.copy()
         third(now, far, problem.dtype.type(0.6))
         ends.append((listed, V, V_used, kept, out, used, report, far))
@@ -184,11 +185,14 @@ def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: str, dtype: str
     assert not V[left_out].any() and not V_used[left_out].any() and not (now[left_out].any() or old[left_out].any())
     assert left_out.size > 0 or not problem.penalty.zeroes_rows
     np.testing.assert_array_equal(V[:7], stale[:7])  # rows of other blocks are not touched
-    full = prox_all(problem, far - dtype_step(0.3, dtype) * scattered(kept, listed, G), 0.3 * problem.lam)
-    np.testing.assert_allclose(out[7:], full[7:], rtol=1e-5, atol=1e-5)
+    gradient = scattered(kept, listed, G)
+    for j in range(7, rows):
+        own = 0.3 * lengths[j]
+        full = prox_all(problem, far - dtype_step(own, dtype) * gradient, own * problem.lam)
+        np.testing.assert_allclose(out[j], full[j], rtol=1e-5, atol=1e-5)
     delta = (out - V)[listed]
     assert report[SLOPE] == pytest.approx(float((kept[listed] * delta).sum()), rel=1e-4)
-    assert report[SIZE] == pytest.approx(float((delta**2).sum()), rel=1e-4)
+    assert report[SIZE] == pytest.approx(float((delta**2 / lengths[listed, None]).sum()), rel=1e-4)
     assert report[OMEGA] == pytest.approx(penalty_rows(problem.penalty, out[listed[listed < d]]).sum(), rel=1e-4)
     assert report[TURN] == pytest.approx(float((-delta * (out - now)[listed]).sum()), rel=1e-4)
 

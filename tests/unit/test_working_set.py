@@ -19,7 +19,7 @@ from sparsescope.runs.run import warm_up
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
-from sparsescope.solvers.shared.gradient_steps import FEW
+from sparsescope.solvers.shared.gradient_steps import FEW, GradientSteps
 from sparsescope.solvers.shared.newton import Newton, Support
 from sparsescope.solvers.shared.pacing import Naps, NewtonPacing, SearchPacing
 from sparsescope.solvers.working_set import LEAST_ROWS
@@ -256,8 +256,12 @@ def test_newton_steps_without_descent_are_counted_while_f_stands_still() -> None
     assert state.failures == 0
 
 
-def test_auto_goes_on_with_ssnal_where_newton_steps_find_no_descent() -> None:
-    """Samples of one class weigh ten million times as much as those of the others."""
+def test_auto_goes_on_with_ssnal_where_newton_steps_find_no_descent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples of one class weigh ten million times as much as those of the others.
+
+    The intercept and the features then need steps of other lengths: with those there is nothing to hand over.
+    """
+    monkeypatch.setattr(GradientSteps, "_lengths", lambda self, problem: np.ones(problem.rows))
     X, y = make_blobs(centers=3, random_state=0, cluster_std=20)
     problem = ss.Problem(X[::2], y[::2], intercept=True, class_weight={0: 1000.0, 1: 1e-4, 2: 1e-4})
     found = ss.solve(problem.with_lam(0.1 * problem.lam_max), "auto", max_iter=1000)

@@ -74,11 +74,12 @@ def list_rows(
 
 
 @kernel
-def prox_listed(rows, V, kept, now, step, lam, penalty, penalised, out, out_used, report):
-    """The second half: out_j = prox_{step·λΩ}(V_j − step·G_j) for the listed rows, and sums over them in ``report``.
+def prox_listed(rows, V, kept, now, step, lengths, lam, penalty, penalised, out, out_used, report):
+    """The second half: out_j = prox_{s_j·λΩ}(V_j − s_j·G_j) for the listed rows, and sums over them in ``report``.
 
-    V, kept (the gradient), now, out : (rows, m); ``out_used`` flags the rows that are not zero. Rows from
-    ``penalised`` on (the intercept) take the plain step.
+    s_j = step·lengths_j; lengths (rows,) are those of the rows' steps beside each other, and ‖δ‖² of the report is
+    Σ_j ‖δ_j‖²/lengths_j. V, kept (the gradient), now, out : (rows, m); ``out_used`` flags the rows that are not zero.
+    Rows from ``penalised`` on (the intercept) take the plain step.
     """
     m = V.shape[1]
     slope = 0.0
@@ -88,16 +89,18 @@ def prox_listed(rows, V, kept, now, step, lam, penalty, penalised, out, out_used
     for position in range(rows.size):
         j = rows[position]
         w = out[j]
+        own = step * lengths[j]
+        per_length = 1.0 / lengths[j]
         for k in range(m):
-            w[k] = V[j, k] - step * kept[j, k]
+            w[k] = V[j, k] - own * kept[j, k]
         if j < penalised:
-            penalty.at(j).prox(w, step * lam, w)
+            penalty.at(j).prox(w, own * lam, w)
             omega += penalty.at(j).value(w)
         left = 0.0
         for k in range(m):
             delta = w[k] - V[j, k]
             slope += kept[j, k] * delta
-            size += delta * delta
+            size += delta * delta * per_length
             turn -= delta * (w[k] - now[j, k])
             left += abs(w[k])
         out_used[j] = 1 if left != 0.0 else 0

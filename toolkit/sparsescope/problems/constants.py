@@ -16,6 +16,7 @@ from ..inputs.partitioned import PartitionedDesign
 KINDS = ("paper", "tight", "class-aware")
 # Lanczos gives a lower estimate of the largest eigenvalue; its error is far below this, which is added for safety.
 INFLATE = 1.001
+DRAWN = 128  # samples whose pairs tell how columns go together
 
 
 def check_kind(kind: str) -> None:
@@ -111,6 +112,22 @@ def second_moment(
         moment[d, d] = n if weights is None else weights.sum()
     moment /= n
     return moment
+
+
+def directions(design: Design) -> float:
+    """d²/‖C‖²_F of the d columns of dense X that are not zero, C (d, d) their cosines; from DRAWN rows of X.
+
+    ‖C‖²_F is the mean of (x_i·x_k)² over pairs of samples, in columns of mean square 1; 0 for X without numbers.
+    """
+    used = np.flatnonzero(design.squared_norms > 0.0)
+    if not used.size or design.n < 2:
+        return float(used.size)
+    drawn = np.sort(np.random.default_rng(0).permutation(design.n)[:DRAWN])
+    rows = design.matrix[drawn][:, used] / np.sqrt(design.squared_norms[used] / design.n)
+    products = rows.astype(np.float64) @ rows.T.astype(np.float64)
+    np.fill_diagonal(products, 0.0)
+    found = float(np.vdot(products, products)) / (drawn.size * (drawn.size - 1))
+    return used.size**2 / max(found, float(used.size))
 
 
 def spectrum(moment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,8 @@
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
     the same, dense X of   → working-set, whose steps are products of matrices: with three scores or more, more than 64
-    many samples             features and four samples for each, for losses without hinges
+    many samples             features and four samples for each; hinges from four scores on and where columns do not go
+                             together as those of pixels do
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
     features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three
@@ -56,6 +57,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
+from .shared.gradient_steps import is_tangled
 from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
 from .ssnal import is_small
@@ -78,9 +80,10 @@ MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 12, 0.1
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
-# The same for dense X with more columns than that, so many samples for each, and so many scores, if the loss has no
-# hinges (measured on 20 data sets, ℓ1 and elastic net, to three gaps: .1 to 1.5 times as long as newglmnet).
-PRODUCTS_COLUMNS, PRODUCTS_SAMPLES, PRODUCTS_SCORES = 64, 4, 3
+# The same for dense X with more columns than that, so many samples for each, and so many scores (measured on 20 data
+# sets, ℓ1 and elastic net, to three gaps: .1 to 1.5 times as long as newglmnet). Hinges take so many scores, and
+# columns that are not tangled: .2 to .9 on average on seven data sets; where they are, 1 to 5 times as long on four.
+PRODUCTS_COLUMNS, PRODUCTS_SAMPLES, PRODUCTS_SCORES, PRODUCTS_HINGES = 64, 4, 3, 4
 MANY = 10_000  # entries of W from which on sparse weights pay
 CHOSEN: WeakKeyDictionary[Any, dict[type, tuple[Solver, str]]] = WeakKeyDictionary()  # by problem and kind of `auto`
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
@@ -240,7 +243,9 @@ def _prefers_rows(problem: Problem) -> bool:
     if solvers.create("working-set").solves(problem):
         return False  # weights of single entries, say
     tall = problem.d > PRODUCTS_COLUMNS and problem.n >= PRODUCTS_SAMPLES * problem.d
-    if tall and problem.m >= PRODUCTS_SCORES and not (problem.design.is_sparse or problem.loss.hinges):
+    least = PRODUCTS_HINGES if problem.loss.hinges else PRODUCTS_SCORES
+    products = tall and problem.m >= least and not problem.design.is_sparse
+    if products and not (problem.loss.hinges and is_tangled(problem)):
         return True
     terms = problem.regulariser.entry_terms()
     assert terms is not None
@@ -252,7 +257,7 @@ def _prefers_rows(problem: Problem) -> bool:
 
 
 def _steps(problem: Problem) -> str:
-    return "sweeps over" if problem.design.is_sparse or problem.loss.hinges else "steps on"
+    return "sweeps over" if problem.design.is_sparse else "steps on"
 
 
 def _lacking(problem: Problem) -> str:

@@ -35,16 +35,19 @@ LEAST, MOST = 1e-30, 1e30  # bounds of the Barzilai–Borwein step, as in the pa
 class SpaRSAState(ProximalState):
     """State: two points with the gradients of their losses in the scores, α, and the last M objectives.
 
-    ``known``: of the point, with all rows of its gradient, where somebody has taken it already.
+    ``known``: of the point, with all rows of its gradient, where somebody has taken it already. ``alpha``: the first α,
+    in place of the largest block constant.
     """
 
-    def __init__(self, problem: Problem, coef: np.ndarray, known: Known | None = None) -> None:
+    def __init__(
+        self, problem: Problem, coef: np.ndarray, known: Known | None = None, alpha: float | None = None
+    ) -> None:
         super().__init__(problem, coef)
         self.old_U = np.empty_like(self.U)
         self.values: list[float] = []
-        self.begin(problem, known)
+        self.begin(problem, known, alpha)
 
-    def begin(self, problem: Problem, known: Known | None = None) -> None:
+    def begin(self, problem: Problem, known: Known | None = None, alpha: float | None = None) -> None:
         """Forget the past: loss and gradient afresh, and the first α."""
         self.pulled = None
         if known is None:
@@ -53,7 +56,7 @@ class SpaRSAState(ProximalState):
             self.f, self.U[:] = known.loss, known.U
             self.pulled = known.G * problem.dtype.type(known.unit * problem.n)
         self.judge(problem)
-        self.K = first_constant(problem, True, "class-aware")
+        self.K = first_constant(problem, True, "class-aware") if alpha is None else alpha
 
     def judge(self, problem: Problem) -> None:
         """Compare the next objectives with the present one alone, which another λ or penalty may have changed."""

@@ -1,8 +1,9 @@
 """First-order steps on all of W or on a working set: a few SpaRSA steps in place of a sweep, or before Newton steps.
 
 Where a working set would hold most columns of X, because there are few or because most are in use, products with all of
-X cost less than a sweep that walks its columns one by one. For dense X and losses without hinges this also holds of the
-columns of a working set: gathered into one array, they are read by products of matrices.
+X cost less than a sweep that walks its columns one by one. For dense X this also holds of the columns of a working set:
+gathered into one array, they are read by products of matrices. On dense X the step of a row is as long as if its column
+had the length of the longest one, so columns of raw data need no scaling.
 """
 
 from __future__ import annotations
@@ -19,15 +20,13 @@ from ...problems.screened_gradient import used_rows
 from ...registry import solvers
 from ..base import State
 from ..sparsa import SpaRSA, SpaRSAState
-from .proximal import first_constant
 
 FEW = 128  # columns of X up to which gradient steps on all rows take the place of sweeps
-# Samples of dense X from which on gradient steps on a working set do for losses without hinges, or with fewer where Ω
-# has a ridge or columns are no more than FEW_DENSE: a sweep takes the exponentials of all samples anew for each column.
-# Measured on 20 data sets, six of them real, of 80 to 10 000 samples, 150 to 22 283 features and 3 to 20 classes: .6 of
-# the time on average, .1 to 1.7, and 1.04 on pixels whose columns differ most in length. With 105 samples and ℓ1/ℓ2 it
-# is 1.1 times as long. Hinges, of which a sweep leaves out the samples that are flat, take .6 of the time on generated
-# data and 1.5 times as long on those pixels.
+# Samples of dense X from which on gradient steps on a working set do, or with fewer where Ω has a ridge or columns are
+# no more than FEW_DENSE: a sweep takes the exponentials of all samples anew for each column. Measured on 20 data sets,
+# six of them real, of 80 to 10 000 samples, 150 to 22 283 features and 3 to 20 classes: .6 of the time on average, .1
+# to 1.7. With 105 samples and ℓ1/ℓ2 it is 1.1 times as long. With hinges, of which a sweep leaves out the samples that
+# are flat, .4 to .9 on average over 15 data sets, and 1.1 on raw pixels, where it can be 1.7 at a small λ.
 FEW_SAMPLES, FEW_DENSE = 128, 400
 GATHERED_BYTES = 2**29  # of the columns of a working set, if they are most of X; more stay where they are, for sweeps
 # Up to MOST columns of dense X, and no more than samples, gradient steps open where at least the share VIOLATED of the
@@ -35,12 +34,16 @@ GATHERED_BYTES = 2**29  # of the columns of a working set, if they are most of X
 # 2000 to 5000 samples, 200 to 1500 features and 5 to 12 classes, with .05 to 1 of the rows in use: with most of them
 # two to nine times as fast as sweeps. From 800 features on, where few stay in use, an opening costs what others gain.
 MOST, VIOLATED, CROWDED, SPARSE = 600, 0.9, 0.5, 0.4
+# With hinges they do not, where the columns have fewer directions in effect than this share of d and n: pixels, where
+# sweeps leave fewer rows in use (.03 to .11 of them; generated features and words .6 to 1).
+TANGLED = 0.25
 # Share of single weights in use from which on they are faster than newglmnet on the same data, 1.5 to 15 times; with
 # one score or two, whose Hessians cost little, 1.5 to 3 times.
 MANY_USED, MANY_USED_OF_FEW = 0.35, 0.7
 # Gradient steps open on sparse X with at most so many weights, for b of at least this share of a in Σ a|w| + b½w². They
 # gain 1.2 to 2.5 times on 3440 documents of 3034 words and 20 classes, and nothing on 11 314 of 56 436 words.
 OPENED, RIDGE = 300_000, 0.5
+SHORTEST = 1e-12  # squared length of a column beside the longest, below which it counts as one of this
 AT_ONCE = 5  # SpaRSA steps that take the place of a sweep
 COPIED = 500_000  # entries of X that are copied between two pauses
 
@@ -56,7 +59,7 @@ def takes_all(problem: Problem) -> bool:
 def takes_part(problem: Problem, rows: int) -> bool:
     """Decide whether gradient steps on a working set, of this number of rows, take the place of sweeps over it. Without
     rows, where zero weights are optimal, a sweep moves the intercept alone."""
-    if problem.partitioned or problem.design.is_sparse or problem.loss.hinges or problem.regulariser.blocks is not None:
+    if problem.partitioned or problem.design.is_sparse or problem.regulariser.blocks is not None:
         return False
     if not rows or (2 * rows > problem.d and rows * problem.n * problem.dtype.itemsize > GATHERED_BYTES):
         return False
@@ -71,7 +74,14 @@ def products_win(problem: Problem) -> bool:
 
 def may_crowd(problem: Problem) -> bool:
     """Return whether gradient steps take the place of sweeps while most rows are in use: products with dense X."""
-    return not (problem.partitioned or problem.design.is_sparse or takes_all(problem))
+    if problem.partitioned or problem.design.is_sparse or takes_all(problem):
+        return False
+    return not (problem.loss.hinges and is_tangled(problem))
+
+
+def is_tangled(problem: Problem) -> bool:
+    """Return whether the columns of dense X have few directions in effect for their number."""
+    return problem.directions() < TANGLED * min(problem.d, problem.n)
 
 
 def is_crowded(problem: Problem, coef: np.ndarray, least: float = CROWDED) -> bool:
@@ -142,9 +152,10 @@ class GradientSteps:
             self.at = np.append(rows, problem.d) if problem.intercept else rows
             self.part, coef = problem.restricted(rows, _columns(problem, rows)), coef[self.at]
         self.solver: SpaRSA = solvers.create("sparsa")
-        self.inner = SpaRSAState(self.part or problem, coef, known)
-        if alpha is not None:
-            self.inner.K = alpha
+        lengths = self._lengths(problem)
+        alpha = self._first(self.part or problem, lengths) if alpha is None else alpha
+        self.inner = SpaRSAState(self.part or problem, coef, known, alpha)
+        self.inner.lengths = lengths
         self.moved = False  # whether somebody else moved the point since the last step
         self._share(state)
 
@@ -155,7 +166,22 @@ class GradientSteps:
         most of which is rounding.
         """
         self.inner.judge(problem)
-        self.inner.K = first_constant(problem, True, "class-aware")
+        self.inner.K = self._first(problem, self.inner.lengths)
+
+    def _lengths(self, problem: Problem) -> np.ndarray:
+        """Lengths of the rows' steps beside each other: columns of X count as if they were of one length."""
+        K = problem.block_constants("tight")
+        most = float(K.max())
+        words = problem.design.is_sparse and problem.d > FEW  # the rare ones would go too far
+        if problem.regulariser.blocks is not None or words or not most > 0.0:
+            return np.ones(problem.rows if self.at is None else self.at.size)
+        lengths = most / np.maximum(K, SHORTEST * most)
+        return lengths if self.at is None else lengths[self.at]
+
+    @staticmethod
+    def _first(problem: Problem, lengths: np.ndarray) -> float:
+        """α to begin with: that of SpaRSA, whose steps have one length, for steps of these."""
+        return max(float((problem.block_constants("class-aware") * lengths).max()), 1e-12)
 
     @property
     def objective(self) -> float:

@@ -33,6 +33,8 @@ class ProximalState(State):
     V : the point from which the last step was taken; without extrapolation it is ``old`` itself
     f : loss at V (mean over samples) · slope, size : ⟨G, δ⟩ and ‖δ‖² of the step δ = W⁺ − V · omega : Ω(W⁺)
     listed : numbers of the rows that the step concerns, or of the blocks, the first ``count`` of them
+    lengths : (rows,) step lengths of the rows beside each other, all 1 in the printed methods; ``size`` is in their
+        norm, Σ_j ‖δ_j‖²/lengths_j (blocks that tie rows do without)
     turn : ⟨V − W⁺, W⁺ − W⟩, positive if the momentum points uphill · K, t : curvature and momentum of the methods
     """
 
@@ -48,6 +50,7 @@ class ProximalState(State):
         self.U = np.empty_like(self.Z)
         self.G = np.empty_like(coef)  # only rows that a step concerns are ever written: the rest takes no memory
         self.listed = np.empty(rows, dtype=np.intp)
+        self.lengths = np.ones(rows)
         self.count = 0
         size = max(1, min(self.d, BLOCK_BYTES // (m * coef.itemsize)))
         self.block = np.empty((size, m), dtype=coef.dtype) if problem.design.is_sparse else None
@@ -155,6 +158,7 @@ class ProximalState(State):
                 self.G,
                 self.old,
                 step,
+                self.lengths,
                 lam,
                 problem.row_penalty,
                 self.d,
