@@ -247,7 +247,8 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str) -> None:
             solver.step(problem, state)
         ends.append(state.coef.copy())
     assert np.abs(ends[0]).max() > 0
-    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=1e-12)
+    # Sums are made in another order: rounding is a share of the largest weights.
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=2e-9 * np.abs(ends[0]).max())
     np.testing.assert_array_equal(ends[2], ends[1])
 
 
