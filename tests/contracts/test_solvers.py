@@ -6,6 +6,8 @@ Here are those of problems that predict; solvers of another kind of problems hav
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,7 @@ from solving import (
 import sparsescope as ss
 from helpers import (
     FEW_PAIRS,
+    PREDICTING,
     Kinked,
     gradient,
     iris,
@@ -166,6 +169,22 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str, penalty: str,
         atol = max(atol, 1e-6 * largest, 1e-3 * float(np.abs(ends[0] - optimum).max()))
     np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9, atol=atol)
     np.testing.assert_array_equal(ends[2], ends[1])  # both are stored by columns: the same numbers in the same order
+
+
+@pytest.mark.parametrize("name", PREDICTING)
+def test_a_solved_problem_is_freed_with_its_last_name(name: str) -> None:
+    """Its data, too: what refers to itself would wait for the next garbage collection."""
+    given = problem_for(name, "flowers", "multiclass-squared-hinge", "l1/l2")
+    problem = given.with_()
+    gone = weakref.ref(problem)
+    gc.disable()
+    try:
+        run = ss.Run(problem, name, stop=Iterations(2))
+        assert list(run)[-1].iteration <= 2
+        del run, problem
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 @exact_solver

@@ -29,11 +29,11 @@ def unit_of(magnitude: float) -> float:
     return math.ldexp(1.0, min(max(1 - math.frexp(magnitude)[1], -MOST), MOST))
 
 
-def natural(problem: Any) -> Any:
-    """The problem in natural units: itself where its data need none."""
+def rescaled(problem: Any) -> Any:
+    """The problem in natural units; None where the given ones are."""
     unit = unit_of(problem.design.magnitude)
     if unit == 1.0:
-        return problem
+        return None
     penalty, factor = problem.penalty.rescaled(unit)
     limits = np.finfo(np.float64)
     lam = min(max(problem.lam * factor, float(limits.tiny)), float(limits.max) * 1e-8)

@@ -124,9 +124,13 @@ class ProblemParts(ProblemPoint):
             return self.with_(lam=scaling.lam)
         return self.with_(lam=scaling.lam, penalty=ElasticNet(rho=scaling.rho))
 
-    @cached_property
+    @property
     def natural(self) -> Self:  # type: ignore[override]
-        return natural.natural(self)
+        return self if self._rescaled is None else self._rescaled
+
+    @cached_property
+    def _rescaled(self) -> Self | None:  # not the problem itself: what refers to itself is freed late, data and all
+        return natural.rescaled(self)
 
     def in_units(self, unit: float, factor: float, penalty: Penalty, lam: float) -> Self:
         """Return the problem on ``unit``·X; weights are given and returned in the original units.
