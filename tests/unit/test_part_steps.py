@@ -147,7 +147,9 @@ def test_columns_that_go_together_have_few_directions(tangled: bool) -> None:
     exact = X.shape[1] ** 2 / ((cosines**2).sum() - (0 if tangled else X.shape[1] ** 2 / len(X)))
     assert made.directions() == pytest.approx(min(exact, X.shape[1]), rel=0.35)
     assert is_tangled(made) == tangled and may_crowd(made) != tangled
-    assert may_crowd(made.with_(loss="logistic"))
+    assert takes_part(made, 50) != tangled
+    assert takes_part(made.with_(penalty="elastic-net"), 50), "a ridge"
+    assert may_crowd(made.with_(loss="logistic")) and takes_part(made.with_(loss="logistic"), 50), "no hinges"
 
 
 def test_the_scores_are_those_of_the_weights_after_every_kind_of_step() -> None:

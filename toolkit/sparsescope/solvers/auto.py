@@ -57,7 +57,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
-from .shared.gradient_steps import is_tangled
+from .shared.gradient_steps import is_tangled, takes_all, takes_part
 from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
 from .ssnal import is_small
@@ -257,7 +257,7 @@ def _prefers_rows(problem: Problem) -> bool:
 
 
 def _steps(problem: Problem) -> str:
-    return "sweeps over" if problem.design.is_sparse else "steps on"
+    return "steps on" if takes_all(problem) or takes_part(problem, 1) else "sweeps over"
 
 
 def _lacking(problem: Problem) -> str:
