@@ -129,8 +129,10 @@ def test_a_step_has_the_length_that_its_column_asks_for(intercept: bool) -> None
 def test_text_and_blocks_keep_steps_of_one_length() -> None:
     X, y = drawn()
     words = ss.Problem(sp.csr_array(X * np.geomspace(0.1, 1.0, X.shape[1])), y, loss="logistic", lam_ratio=0.1)
-    state = WorkingSet().init(words)
-    assert (GradientSteps(words, state).inner.lengths == 1.0).all()
+    tied = ss.Problem(X * np.geomspace(0.1, 1.0, X.shape[1]), y, loss="logistic", penalty="block-l1/l2", lam_ratio=0.1)
+    for made in (words, tied):
+        steps = GradientSteps(made, WorkingSet().init(made))
+        assert (steps.inner.lengths == 1.0).all()
 
 
 @pytest.mark.parametrize("tangled", [True, False])

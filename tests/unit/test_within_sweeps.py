@@ -26,7 +26,7 @@ CASES = [(name, {}) for name in PAUSING] + [("bcd-ls", {"selection": "greedy"}),
 def problem_on(intercept: bool = True, features: int = 300) -> ss.Problem:
     X, y = digits()
     wide = np.hstack([X, X[:, ::-1], X**2, np.sqrt(X), X * X[:, ::-1]])[:, :features]  # more than a working set holds
-    # Sparse, where working sets are swept: on dense X they take gradient steps, and events within them there are none.
+    # Sparse: on dense X gradient steps take the place of sweeps over a working set, and have no events within.
     problem = ss.Problem(sp.csr_array(wide), y, penalty="l1/l2", intercept=intercept)
     return problem.with_lam(0.1 * problem.lam_max)
 

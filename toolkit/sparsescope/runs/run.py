@@ -68,7 +68,8 @@ class Run(RunObserving):
     every
         ``"rows:64"``: an event after every 64 rows of a sweep too, for solvers that sweep over the rows of W. Such an
         event has a fraction of an iteration, ``row_cursor``, and no certificate; no stopping rule judges it, and the
-        iterates are the same. ``None``: one event an iteration.
+        iterates are the same. The gradient steps that ``working-set`` takes on dense X and on few features have none.
+        ``None``: one event an iteration.
 
     Raises
     ------

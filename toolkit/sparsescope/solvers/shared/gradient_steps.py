@@ -176,11 +176,10 @@ class GradientSteps:
     def _lengths(self, problem: Problem) -> np.ndarray:
         """Lengths of the rows' steps beside each other: columns of X count as if they were of one length."""
         K = problem.block_constants("tight")
-        most = float(K.max())
+        most, lengths = float(K.max()), np.ones(problem.rows)
         words = problem.design.is_sparse and problem.d > FEW  # the rare ones would go too far
-        if problem.regulariser.blocks is not None or words or not most > 0.0:
-            return np.ones(problem.rows if self.at is None else self.at.size)
-        lengths = most / np.maximum(K, SHORTEST * most)
+        if most > 0.0 and not words and problem.regulariser.blocks is None:
+            lengths = most / np.maximum(K, SHORTEST * most)
         return lengths if self.at is None else lengths[self.at]
 
     @staticmethod
