@@ -19,6 +19,7 @@ from sparsescope.checking.points import rows
 from sparsescope.checking.report import LeftOut
 from sparsescope.kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
 from sparsescope.penalties.base import l1_threshold
+from sparsescope.problems.regulariser import RowRegulariser
 from sparsescope.registry import penalties
 
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES)
@@ -317,6 +318,20 @@ def test_compiled_kernels_do_what_the_interpreted_functions_do(penalty: Any, dty
         kernel(G, 0.3, W, 0.5, penalty, penalty.is_norm, exact, paper)
     np.testing.assert_allclose(found[0], found[1], **tol)
     assert np.isnan(found[0][1]).all() != penalty.is_norm
+
+
+@every_penalty
+def test_rows_of_one_entry_have_the_violations_and_levels_of_all_rows(penalty: Any) -> None:
+    """Penalties of one score that are Σ a|w| + ½b·w² have a kernel of their own."""
+    rng = np.random.default_rng(11)
+    W = rng.standard_normal((40, 1)) * (rng.random((40, 1)) < 0.4)
+    G, lam, regulariser = rng.standard_normal((40, 1)), 0.6, RowRegulariser(penalty, 1)
+    found, expected = [(np.empty(40), np.empty(40)) for _ in range(2)]
+    regulariser.violations(G, 0.7, W, lam, *found)
+    interpreted(row_violations)(G, 0.7, W, lam, penalty, penalty.is_norm, *expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    regulariser.levels(G, 0.7, found[0])
+    np.testing.assert_allclose(found[0], [penalty.zero_threshold(0.7 * g) for g in G], rtol=1e-12)
 
 
 @every_norm

@@ -14,7 +14,18 @@ import sparsescope as ss
 from helpers import digits, fitting, interpreted, iris, text
 from sparsescope.experiments.peers import lasso_arguments
 from sparsescope.inputs.design import Design
-from sparsescope.kernels.coordinates import FLOPS, REPORT, STEPS, SWEEP, SWEEPS, exact_descent, lowrank_descent, walk
+from sparsescope.kernels.conjugate import conjugate_descent
+from sparsescope.kernels.coordinates import (
+    FLOPS,
+    REPORT,
+    STEPS,
+    SWEEP,
+    SWEEPS,
+    exact_descent,
+    lowrank_descent,
+    strong_excess,
+    walk,
+)
 from sparsescope.problems import free_duals
 from sparsescope.problems.certificate import certify
 from sparsescope.problems.linear_algebra import inner
@@ -627,7 +638,7 @@ def test_a_descent_that_stops_and_goes_on_is_the_same_in_every_bit() -> None:
     rng = np.random.default_rng(1)
     Q, Qhat, g = rng.standard_normal((s, 4)), 0.01 * rng.standard_normal((s, 4)), rng.standard_normal(s)
     data = (problem.design.columns, problem.design.ones, rows, classes)
-    ends: dict[str, list[tuple[Any, ...]]] = {"exact": [], "lowrank": []}
+    ends: dict[str, list[tuple[Any, ...]]] = {"exact": [], "lowrank": [], "conjugate": [], "conjugate, by class": []}
     stops = []
     for most in (10**9, 100, 1):
         R, new, report, at, calls = U.copy(), w.copy(), np.zeros(REPORT), walk(s, 7), 1
@@ -640,16 +651,58 @@ def test_a_descent_that_stops_and_goes_on_is_the_same_in_every_bit() -> None:
             calls += 1
         ends["lowrank"].append((new, report, at.kept))
         stops.append(calls)
+        for name, order in (("conjugate", "C"), ("conjugate, by class", "F")):
+            space, report, at, calls = [np.zeros(s) for _ in range(4)], np.zeros(REPORT), walk(0), 1
+            bent = [np.array(one, order=order) for one in (C, U)]
+            model = *data, t, ridge, *bent, w, 5, 0.0, 0.0, np.empty_like(bent[1]), *space
+            while not conjugate_descent(*model, at, most, report):
+                calls += 1
+            assert report[SWEEPS] == 5
+            ends[name].append((*space, report))
+            stops.append(calls)
     R, new, report, at = U.copy(), w.copy(), np.zeros(REPORT), walk(s, 7)
     for sweeps in (1, 2, 6):  # more sweeps are allowed
         assert exact_descent(*data, t, ridge, C, R, new, sweeps, 0.0, 0.0, 0.01, at, 10**9, report)
     ends["exact"].append((R, new, report, at.at[3]))
     assert at.at[SWEEP] == 6, "it is not solved"
-    assert stops[:2] == [1, 1] and min(stops[2:]) > 5
+    assert stops[:4] == [1] * 4 and min(stops[4:]) > 5
     for whole, *others in ends.values():
         for other in others:
             for one, two in zip(whole, other, strict=True):
                 np.testing.assert_array_equal(one, two)
+
+
+def test_conjugate_steps_follow_those_of_a_matrix() -> None:
+    """Preconditioned conjugate gradients as they are printed, on the Hessian of the model as an array."""
+    problem, (rows, classes, w, t, ridge, C, U) = binary(text), quadratic_model(60)
+    J, H = dense_model(problem.design, rows, classes, C)
+    H += np.diag(ridge)
+    x, r = np.zeros_like(w), -(J.T @ U.ravel() + ridge * w + t * np.sign(w))
+    p = r / np.diag(H)
+    for _ in range(4):
+        before, size = r @ (r / np.diag(H)), r @ (r / np.diag(H)) / (p @ H @ p)
+        x, r = x + size * p, r - size * (H @ p)
+        p = r / np.diag(H) + r @ (r / np.diag(H)) / before * p
+    space, report = [np.zeros(w.size) for _ in range(4)], np.zeros(REPORT)
+    data = problem.design.columns, problem.design.ones, rows, classes, t, ridge, C, U, w
+    assert conjugate_descent(*data, 4, 0.0, 0.0, np.empty_like(U), *space, walk(0), 10**9, report)
+    for found, expected in zip(space, (p, r, np.diag(H), x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+    lengths = np.append(np.diff(problem.design.matrix.indptr)[rows[:-1]], 60)
+    assert report[FLOPS] == 5 * lengths.sum() + 4 * (4 * lengths.sum() + 60 * 2 * 6 + 10 * w.size)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_the_strong_rule_finds_what_a_smaller_lam_would_bring_in(single: bool) -> None:
+    rng = np.random.default_rng(3)
+    G, W = rng.standard_normal(150), rng.standard_normal(150) * (rng.random(150) < 0.3)
+    t = np.array([1.2]) if single else rng.random(150) * 2.0
+    found = np.empty_like(G)
+    strong_excess(G, W, t, 0.3, 0.2, found)
+    np.testing.assert_allclose(
+        found, np.where(W == 0.0, np.maximum(np.abs(G) - t + np.minimum(0.3, 0.2 * t), 0.0), 0.0)
+    )
+    assert 0 < np.count_nonzero(found) < np.count_nonzero(W == 0.0)
 
 
 def test_compiled_descents_do_what_the_interpreted_ones_do() -> None:

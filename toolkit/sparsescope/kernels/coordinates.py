@@ -17,7 +17,6 @@ from .memory import lone_row
 # Of a report: sweeps, coordinates looked at, flops, violation of the last sweep, largest violation in the first one.
 SWEEPS, STEPS, FLOPS, LEFT, TOP = range(5)
 REPORT = 5
-TOGETHER = 128  # samples whose scores are bent together
 LEAST_CURVATURE = 1e-12  # added to the diagonal: an empty column has none
 # Of a walk: sweeps done, place in the present one, places that count or moved ones, seed of the order; and the sums of
 # the sweep so far, its largest violation, that of the sweep before, and the sum of the first sweep.
@@ -56,6 +55,17 @@ def next_seed(seed):  # type: ignore[no-untyped-def]
 
 
 @helper
+def drawn(order, place, stop, seed):  # type: ignore[no-untyped-def]
+    """Return one of the entries at ``place`` to ``stop`` − 1 of an order, chosen by a seed; it changes places with the
+    first of them."""
+    other = place + (seed >> 8) % (stop - place)
+    chosen = order[other]
+    order[other] = order[place]
+    order[place] = chosen
+    return chosen
+
+
+@helper
 def soft(v, t):  # type: ignore[no-untyped-def]
     """S(v, t)."""
     if v > t:
@@ -67,22 +77,51 @@ def soft(v, t):  # type: ignore[no-untyped-def]
 
 @helper
 def off_by(slope, w, t):  # type: ignore[no-untyped-def]
-    """dist(−slope, t∂|w|)."""
-    if w > 0.0:
-        return abs(slope + t)
-    if w < 0.0:
-        return abs(slope - t)
-    return max(abs(slope) - t, 0.0)
+    """dist(−slope, t∂|w|). Without branches, so that the compiler makes vector instructions of a loop over entries."""
+    inside = max(abs(slope) - t, 0.0)
+    above = abs(slope + t)
+    below = abs(slope - t)
+    return above if w > 0.0 else (below if w < 0.0 else inside)
 
 
 @kernel
 def entry_violations(G, W, thresholds, ridge, out):
-    """out_jk = dist(−G_jk, ∂(t|w| + ½r·w²)) for all entries. G, W, out (rows, m); thresholds (rows, m) or (1, 1)."""
-    one = thresholds.shape[0] == 1
-    for j in range(W.shape[0]):
-        for k in range(W.shape[1]):
-            t = thresholds[0, 0] if one else thresholds[j, k]
-            out[j, k] = off_by(G[j, k] + ridge * W[j, k], W[j, k], t)
+    """out_a = dist(−G_a, ∂(t_a|w_a| + ½r·w_a²)) for all entries. G, W, out (N,); thresholds (N,), or (1,) if it is the
+    same for all."""
+    if thresholds.size == 1:
+        t = thresholds[0]
+        for a in range(W.size):
+            out[a] = off_by(G[a] + ridge * W[a], W[a], t)
+    else:
+        for a in range(W.size):
+            out[a] = off_by(G[a] + ridge * W[a], W[a], thresholds[a])
+
+
+@kernel
+def strong_excess(G, W, thresholds, top, near, out):
+    """out_a = max(|G_a| − t_a + min(top, near·t_a), 0) at entries at zero, and zero at the others.
+
+    Positive where a fall of λ by this minimum may bring the entry in (the sequential strong rule, Tibshirani et al.
+    2012). Shapes as for :func:`entry_violations`.
+    """
+    one = thresholds.size == 1
+    for a in range(W.size):
+        t = thresholds[0 if one else a]
+        excess = max(abs(G[a]) - t + min(top, near * t), 0.0)
+        out[a] = excess if W[a] == 0.0 else 0.0
+
+
+@kernel
+def single_violations(g, scale, w, t, ridge, paper_scale, lam, violation, paper):
+    """Write what :func:`.rows.row_violations` does for rows of one entry, of which λΩ is Σ t|w| + ½·ridge·w². The
+    criterion of Blondel et al. of a zero row is paper_scale·|g| less λ; NaN where paper_scale is 0. g, w, violation,
+    paper (b,)."""
+    for j in range(g.size):
+        violation[j] = off_by(scale * g[j] + ridge * w[j], w[j], t)
+        excess = paper_scale * abs(scale * g[j]) - lam
+        paper[j] = max(excess, 0.0) if w[j] == 0.0 else abs(excess)
+    if paper_scale == 0.0:
+        paper[:] = np.nan
 
 
 # ------------------------------------------------------------------------------------------------ the low-rank Hessian
@@ -185,6 +224,15 @@ def slope_along(columns, j, k, R):  # type: ignore[no-untyped-def]
 
 
 @helper
+def add_column(columns, j, k, z, E):  # type: ignore[no-untyped-def]
+    """E_ik += z·x_ij for the samples of column j; returns how many there are."""
+    start, stop = columns.start(j), columns.stop(j)
+    for p in range(start, stop):
+        E[columns.row(p, j), k] += z * columns.entry(p, j)
+    return stop - start
+
+
+@helper
 def bend(columns, j, k, z, C, R):  # type: ignore[no-untyped-def]
     """R_i += z·x_ij·C_i e_k for the samples of column j; returns how many there are."""
     m = R.shape[1]
@@ -229,10 +277,7 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
                 sums[TOTAL], sums[WORST], sums[BEFORE] = total, top, before
                 return False
             seed = next_seed(seed)
-            other = place + (seed >> 8) % (active - place)
-            a = order[other]
-            order[other] = order[place]
-            order[place] = a
+            a = drawn(order, place, active, seed)
             j = rows[a]
             k = classes[a]
             length = columns.stop(j) - columns.start(j) if j >= 0 else R.shape[0]
@@ -278,98 +323,13 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
     return True
 
 
-# ------------------------------------------------------------------------------------- conjugate gradients on the same
-@kernel
-def conjugate_residuals(columns, ones, rows, classes, t, ridge, C, R, new, first, last, rho, left, diagonal, P):
-    """Residual, diagonal of the Hessian and preconditioned residual of the entries first…last. Returns ``rho`` and
-    their share of ⟨residual, preconditioned⟩. All but C and R (s,); R as :func:`exact_descent` leaves it."""
-    for a in range(first, last):
-        j = rows[a]
-        k = classes[a]
-        slope = slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R)
-        slope += ridge[a] * new[a]
-        if new[a] != 0.0:
-            slope += t[a] if new[a] > 0.0 else -t[a]
-        curve = curvature_along(columns, j, k, C) if j >= 0 else curvature_along(ones, 0, k, C)
-        left[a] = -slope
-        diagonal[a] = curve + ridge[a]
-        P[a] = -slope / diagonal[a]
-        rho += slope * slope / diagonal[a]
-    return rho
-
-
-@helper
-def _bend_classes(C, E, first, last, curve):  # type: ignore[no-untyped-def]
-    """The same where C and E lie class after class: some samples at a time, as many as stay near the processor, and one
-    triangle of C, which is symmetric."""
-    m = E.shape[1]
-    held = np.empty((m, TOGETHER))
-    bent = np.empty((m, TOGETHER))
-    for begin in range(first, last, TOGETHER):
-        size = min(TOGETHER, last - begin)
-        for k in range(m):
-            for i in range(size):
-                held[k, i] = E[begin + i, k]
-                bent[k, i] = C[begin + i, k, k] * held[k, i]
-        for k in range(m):
-            for q in range(k):
-                for i in range(size):
-                    bent[k, i] += C[begin + i, q, k] * held[q, i]
-                    bent[q, i] += C[begin + i, q, k] * held[k, i]
-        for k in range(m):
-            for i in range(size):  # apart from the next loop, which may or may not be known to write elsewhere
-                curve += bent[k, i] * held[k, i]
-            for i in range(size):
-                E[begin + i, k] = bent[k, i]
-    return curve
-
-
-@kernel
-def bend_scores(C, E, first, last, curve):
-    """E_i ← C_i E_i for the samples first…last; returns ``curve`` and their share of ⟨E, CE⟩."""
-    m = E.shape[1]
-    if E.flags.f_contiguous and m > 1:
-        return _bend_classes(C, E, first, last, curve)
-    row = lone_row(m)
-    for i in range(first, last):
-        for k in range(m):
-            row[k] = E[i, k]
-            E[i, k] = 0.0
-        for q in range(m):
-            if row[q] != 0.0:  # what no entry of the working set reaches is not known
-                for k in range(m):
-                    E[i, k] += row[q] * C[i, q, k]
-        for k in range(m):
-            curve += E[i, k] * row[k]
-    return curve
-
-
-@kernel
-def conjugate_step(columns, ones, rows, classes, ridge, E, size, first, last, rho, P, move, left, diagonal):
-    """A step along P for the entries first…last, where E = C·XP. Returns ``rho`` and their share, as for
-    :func:`conjugate_residuals`."""
-    for a in range(first, last):
-        j = rows[a]
-        k = classes[a]
-        q = slope_along(columns, j, k, E) if j >= 0 else slope_along(ones, 0, k, E)
-        move[a] += size * P[a]
-        left[a] -= size * (q + ridge[a] * P[a])
-        rho += left[a] * left[a] / diagonal[a]
-    return rho
-
-
 @kernel
 def move_scores(columns, ones, rows, classes, delta, first, last, E):
     """E += Xδ of the entries (rows, classes) from ``first`` to ``last``; a negative row is the intercept's. delta (s,),
     E (n, m)."""
     for a in range(first, last):
-        z = delta[a]
-        k = classes[a]
-        if z != 0.0:
+        if delta[a] != 0.0:
             if rows[a] >= 0:
-                j = rows[a]
-                for p in range(columns.start(j), columns.stop(j)):
-                    E[columns.row(p, j), k] += z * columns.entry(p, j)
+                add_column(columns, rows[a], classes[a], delta[a], E)
             else:
-                for p in range(ones.start(0), ones.stop(0)):
-                    E[ones.row(p, 0), k] += z
+                add_column(ones, 0, classes[a], delta[a], E)

@@ -13,7 +13,22 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import helper, kernel
-from .coordinates import COUNT, FIRST, FLOPS, LEFT, PLACE, SEED, STEPS, SWEEP, SWEEPS, TOTAL, next_seed, off_by, soft
+from .coordinates import (
+    COUNT,
+    FIRST,
+    FLOPS,
+    LEFT,
+    PLACE,
+    SEED,
+    STEPS,
+    SWEEP,
+    SWEEPS,
+    TOTAL,
+    drawn,
+    next_seed,
+    off_by,
+    soft,
+)
 
 
 @helper
@@ -102,20 +117,14 @@ def newton_descent(Sigma, G, Lam, rows, columns, new, U, sweeps, share, walk, mo
                 sums[TOTAL] = total
                 return False
             seed = next_seed(seed)
-            other = place + (seed >> 8) % (count - place)
-            group = order[other]
-            order[other] = order[place]
-            order[place] = group
+            group = drawn(order, place, count, seed)
             stop = starts[group + 1]
             j = columns[starts[group]]
             for q in range(p):
                 u[q] = U[q, j]
             for a in range(starts[group], stop):
                 seed = next_seed(seed)
-                other = a + (seed >> 8) % (stop - a)
-                i = rows[other]
-                rows[other] = rows[a]
-                rows[a] = i
+                i = drawn(rows, a, stop, seed)
                 found, wrong = pair_step(Sigma, G, Lam, new, u, i, j)
                 total += wrong * wrong
                 done += 2.0 * p

@@ -7,7 +7,7 @@ whatever the number of samples is; making it costs as much as some sweeps over t
 from __future__ import annotations
 
 from ..jit.parts import kernel
-from .coordinates import FLOPS, LEAST_CURVATURE, LEFT, STEPS, SWEEPS, next_seed, off_by, slope_along, soft
+from .coordinates import FLOPS, LEAST_CURVATURE, LEFT, STEPS, SWEEPS, drawn, next_seed, off_by, slope_along, soft
 
 
 @kernel
@@ -57,10 +57,7 @@ def gram_descent(H, t, ridge, slope, new, sweeps, target, order, seed, report):
         moved = 0
         for place in range(s):
             seed = next_seed(seed)
-            other = place + (seed >> 8) % (s - place)
-            a = order[other]
-            order[other] = order[place]
-            order[place] = a
+            a = drawn(order, place, s, seed)
             b = slope[a] + ridge[a] * new[a]
             total += off_by(b, new[a], t[a])
             curve = H[a, a] + ridge[a] + LEAST_CURVATURE

@@ -129,9 +129,9 @@ def _computed(problem: PenalisedCovariance, Theta: np.ndarray, at: np.ndarray) -
     factor = cholesky(own)
     if factor is None:
         raise ValueError("Θ is not positive definite; the objective is infinite there")
-    Sigma, violation = inverse(factor), np.empty_like(S)
-    entry_violations(S - Sigma, own, Lam, 0.0, violation)
-    return Component(at, S, Lam, own, Sigma, violation, inner(S, own) - logdet(factor))
+    Sigma, violation = inverse(factor), np.empty(S.size)
+    entry_violations((S - Sigma).ravel(), own.ravel(), Lam.ravel(), 0.0, violation)
+    return Component(at, S, Lam, own, Sigma, violation.reshape(S.shape), inner(S, own) - logdet(factor))
 
 
 def graph_size(Theta: np.ndarray) -> tuple[int, int]:

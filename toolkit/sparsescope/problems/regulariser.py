@@ -13,6 +13,7 @@ import numpy as np
 
 from ..inputs.blocks import Blocks
 from ..kernels.blocks import block_duals, block_sum, block_violations, critical_block, prox_blocks
+from ..kernels.coordinates import single_violations
 from ..kernels.proximal import prox_rows
 from ..kernels.rows import critical_lam, penalty_sum, row_duals, row_violations
 from ..penalties.block import BlockPenalty
@@ -118,12 +119,25 @@ class RowRegulariser(Regulariser):
     def violations(
         self, G: np.ndarray, scale: float, W: np.ndarray, lam: float, violation: np.ndarray, paper: np.ndarray
     ) -> None:
-        row_violations(G, scale, W, lam, self.penalty, self.penalty.is_norm, violation, paper)
+        if (terms := self._lone_terms()) is None:
+            row_violations(G, scale, W, lam, self.penalty, self.penalty.is_norm, violation, paper)
+            return
+        a, b = terms
+        paper_scale = 1.0 / a if self.penalty.is_norm else 0.0
+        single_violations(G.ravel(), scale, W.ravel(), lam * a, lam * b, paper_scale, lam, violation, paper)
+
+    def _lone_terms(self) -> tuple[float, float] | None:
+        """(a, b) of Ω = Σ a|w| + b½w² with a > 0, the same for all rows, each of one entry; else ``None``."""
+        terms = self.entry_terms() if self.m == 1 else None
+        return None if terms is None or np.ndim(terms[0]) or not terms[0] else terms
 
     def zero_threshold(self, G: np.ndarray, scale: float = 1.0) -> float:
         return float(critical_lam(G, scale, self.penalty))
 
     def levels(self, G: np.ndarray, scale: float, out: np.ndarray) -> None:
+        if (terms := self._lone_terms()) is not None:
+            np.multiply(np.abs(G[:, 0]), scale / terms[0], out=out)
+            return
         # the criterion of Blondel et al. of a zero row is its level less λ
         row_violations(G, scale, np.zeros_like(G), 0.0, self.penalty, True, np.empty(len(out)), out)
 

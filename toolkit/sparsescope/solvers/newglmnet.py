@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.coordinates import FIRST, FLOPS, LEFT, SEED, STEPS, SWEEPS, TOP, walk
+from ..kernels.coordinates import FIRST, FLOPS, LEFT, SEED, STEPS, SWEEPS, TOP, strong_excess, walk
 from ..pauses import pause
 from ..problems.base import Certificate
 from ..problems.certificate import Known
@@ -289,11 +289,11 @@ class NewGLMNET(ModelSolver, EntrySolver):
         used[state.d * problem.m :] = True
         top = float(state.violation.max())
         if self.shrinking:
-            thresholds = state.thresholds if state.thresholds.size > 1 else state.thresholds[0, 0]
-            excess = (np.abs(state.G) - thresholds + np.minimum(top, NEAR * thresholds)).ravel()
-            excess[used] = 0.0
+            excess = np.empty(state.G.size, state.G.dtype)
+            strong_excess(state.G.ravel(), state.coef.ravel(), state.thresholds.ravel(), top, NEAR, excess)
+            excess[used] = 0.0  # the intercept, where it is zero
             pause()
-            joining = np.flatnonzero(excess > 0.0)
+            joining = np.flatnonzero(excess)
             most = max(LEAST_JOINING, JOINING * int(np.count_nonzero(used)))
             if joining.size > most:
                 joining = joining[largest(excess[joining], most)]

@@ -66,23 +66,14 @@ def reads(design: Any, rows: np.ndarray) -> np.ndarray:
     return np.where(rows >= 0, indptr[there + 1] - indptr[there], design.n)
 
 
-def score_parts(design: Any, part: Entries) -> list[tuple[int, int]]:
-    """Return the entries of a working set between which Xδ pauses."""
-    return [
-        (begins + first, begins + last)
-        for begins, ends in even_parts(part.rows.size, 1.0, COPIED)
-        for first, last in parts_of(reads(design, part.rows[begins:ends]), PART)
-    ]
-
-
-def add_scores(
-    design: Any, part: Entries, delta: np.ndarray, E: np.ndarray, parts: list[tuple[int, int]] | None = None
-) -> None:
-    """E (n, m) = Xδ of the entries of a working set; ``parts`` of :func:`score_parts`, for who needs several."""
+def add_scores(design: Any, part: Entries, delta: np.ndarray, E: np.ndarray) -> None:
+    """E (n, m) = Xδ of the entries of a working set."""
     E[:] = 0.0
-    for first, last in score_parts(design, part) if parts is None else parts:
-        move_scores(design.columns, design.ones, part.rows, part.classes, delta, first, last, E)
-        pause()
+    for begins, ends in even_parts(part.rows.size, 1.0, COPIED):
+        for first, last in parts_of(reads(design, part.rows[begins:ends]), PART):
+            here = begins + first, begins + last
+            move_scores(design.columns, design.ones, part.rows, part.classes, delta, *here, E)
+            pause()
 
 
 class EntryState(State):
@@ -158,7 +149,8 @@ class EntryState(State):
         for first, last in even_parts(self.G.shape[0], self.G.shape[1], PART):
             here = slice(first, last)
             thresholds = self.thresholds if one else self.thresholds[here]
-            entry_violations(self.G[here], self.coef[here], thresholds, self.ridge, self.violation[here])
+            G, W, thresholds = (some.ravel() for some in (self.G[here], self.coef[here], thresholds))
+            entry_violations(G, W, thresholds, self.ridge, self.violation[here].reshape(-1))
             pause()
         if self.coef.shape[0] > self.d and self.ridge:  # the intercept is the last row, and has no ridge
             self.violation[-1] = np.abs(self.G[self.d])

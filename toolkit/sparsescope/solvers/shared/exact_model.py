@@ -11,24 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.conjugate import conjugate_descent
 from ...kernels.coordinates import (
     FLOPS,
     LEFT,
-    STEPS,
     SWEEP,
     SWEEPS,
     Walk,
-    bend_scores,
-    conjugate_residuals,
-    conjugate_step,
     entry_violations,
     exact_descent,
     sample_hessians,
+    walk,
 )
 from ...kernels.gram import entry_slopes, gram_descent, weighted_columns
-from ...pauses import even_parts, parts_of, pause, to_the_end
+from ...pauses import parts_of, pause, to_the_end
 from ...problems.prediction import Problem
-from .entries import Entries, add_scores, reads, score_parts
+from .entries import Entries, reads
 from .in_parts import WORK
 
 # Flops of a matrix product that take as long as one entry of sparse or dense X in a sweep; those between two pauses.
@@ -125,12 +123,12 @@ class ExactModel:
         at = moving(part, new)
         at = at[np.argsort(part.classes[at], kind="stable")]
         rows, classes, t, ridge, w, s = part.rows[at], part.classes[at], part.t[at], part.ridge[at], new[at], at.size
-        slope, violation = np.zeros(s, dtype=self.R.dtype), np.empty((s, 1), dtype=self.R.dtype)
+        slope, violation = np.zeros(s, dtype=self.R.dtype), np.empty(s, dtype=self.R.dtype)
         read = reads(problem.design, rows)
         for first, last in parts_of(2.0 * read, WORK):
             entry_slopes(problem.design.columns, problem.design.ones, rows, classes, self.R, first, last, slope)
             pause()
-        entry_violations((slope + ridge * w)[:, None], w[:, None], t[:, None], 0.0, violation)
+        entry_violations(slope + ridge * w, w, t, 0.0, violation)
         target, order, end = share * float(violation.sum()), np.arange(s), report[SWEEPS] + GRAM_SWEEPS
         H = self._gram(problem, rows, classes)
         report[FLOPS] += float(problem.n) * s * s + 4.0 * float(read.sum())
@@ -176,41 +174,13 @@ class ExactModel:
         After sweeps; R is not kept up to date. Ends when the residual has fallen to a share, after ``steps`` steps, or
         at the first zero, where the entry stays. Returns the share of the way to their solution that was gone.
         """
-        design, (n, m) = problem.design, self.R.shape
-        at = moving(part, new)
+        design, at, dtype = problem.design, moving(part, new), self.R.dtype
         some = Entries(at, part.rows[at], part.classes[at], new[at], part.t[at], part.ridge[at])
-        read = reads(design, some.rows)
-        data = design.columns, design.ones, some.rows, some.classes
-        left, diagonal, P, move = (np.zeros(at.size, dtype=self.R.dtype) for _ in range(4))
-        rho, length = 0.0, float(read.sum())
-        for first, last in parts_of(5.0 * read, WORK):
-            model = some.t, some.ridge, self.C, self.R, some.w
-            rho = conjugate_residuals(*data, *model, first, last, rho, left, diagonal, P)
-            pause()
-        report[FLOPS] += 5.0 * length
-        target, E = share * share * rho, np.empty_like(self.R)
-        of_scores, of_entries = score_parts(design, some), list(parts_of(2.0 * read, WORK))
-        flat = FLAT * float(np.finfo(self.R.dtype).eps)
-        for _ in range(steps):
-            if rho <= target:
-                break
-            add_scores(design, some, P, E, of_scores)
-            curve = 0.0
-            for first, last in even_parts(n, 2.0 * m * m, WORK):
-                curve = bend_scores(self.C, E, first, last, curve)
-                pause()
-            curve += float((some.ridge * P * P).sum(dtype=np.float64))
-            apart = float((diagonal * P * P).sum(dtype=np.float64))
-            if curve <= flat * apart:  # nothing changes along it: all intercepts may move together, however far
-                break
-            before, size, rho = rho, rho / curve, 0.0
-            for first, last in of_entries:
-                rho = conjugate_step(*data, some.ridge, E, size, first, last, rho, P, move, left, diagonal)
-                pause()
-            P[:] = left / diagonal + rho / before * P
-            report[SWEEPS] += 1.0
-            report[STEPS] += at.size
-            report[FLOPS] += 4.0 * length + n * m * (2.0 * m + 2.0) + 10.0 * at.size
+        data = design.columns, design.ones, some.rows, some.classes, some.t, some.ridge, self.C, self.R, some.w
+        end = steps, share, FLAT * float(np.finfo(dtype).eps)
+        P, left, diagonal, move = (np.zeros(at.size, dtype) for _ in range(4))
+        space, place = (np.empty_like(self.R), P, left, diagonal, move), walk(0)
+        to_the_end(lambda: bool(conjugate_descent(*data, *end, *space, place, WORK, report)))
         crossing = (some.t > 0.0) & (some.w * (some.w + move) < 0.0)
         shares = -some.w[crossing] / move[crossing]
         part_of_move = min(1.0, float(shares.min(initial=1.0)))

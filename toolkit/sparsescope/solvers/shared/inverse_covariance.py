@@ -58,7 +58,8 @@ class Block(Component):
         self.Theta, self.f, self.omega = Theta, f, omega
         self.Sigma = inverse(factor)
         self.G = self.S - self.Sigma
-        entry_violations(self.G, Theta, self.Lam, 0.0, self.violation)
+        G, W, thresholds = (one.ravel() for one in (self.G, Theta, self.Lam))
+        entry_violations(G, W, thresholds, 0.0, self.violation.reshape(-1))
         self.wrong = float(np.linalg.norm(self.violation))
 
     def works_on(self, rows: np.ndarray, columns: np.ndarray) -> None:
