@@ -322,7 +322,7 @@ def test_compiled_kernels_do_what_the_interpreted_functions_do(penalty: Any, dty
 
 @every_penalty
 def test_rows_of_one_entry_have_the_violations_and_levels_of_all_rows(penalty: Any) -> None:
-    """Penalties of one score that are Σ a|w| + ½b·w² have a kernel of their own."""
+    """One kernel evaluates them for all penalties that are Σ a|w| + ½b·w² then."""
     rng = np.random.default_rng(11)
     W = rng.standard_normal((40, 1)) * (rng.random((40, 1)) < 0.4)
     G, lam, regulariser = rng.standard_normal((40, 1)), 0.6, RowRegulariser(penalty, 1)
