@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { crosses, levelRange, placeOfName, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
+const { clearOfBar, crosses, levelRange, placeOfName, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
 const { suggestion } = await import(process.env.STATIC + "/advice.js");
 const { ratioAt } = await import(process.env.STATIC + "/watch.js");
 
@@ -35,6 +35,10 @@ test("the axis holds λ, λ_max and most levels, and stays calm", () => {
   assert.ok(levelRange([], 0.1, 1)[0] <= 0.05);
   assert.ok(levelRange([1e-30], 0.1, 1)[0] >= 1e-6, "rounding does not stretch it");
   assert.ok(levelRange([Infinity, 0.1], 0.1, null)[1] < 10, "a penalty without a λ_max");
+});
+
+test("no number of the axis lies under that of λ, which is 18 pixels high beside one of 11", () => {
+  assert.deepEqual([80, 86, 100, 114, 120].map((y) => clearOfBar(y, 100)), [true, false, false, false, true]);
 });
 
 test("the strip says what is known", () => {

@@ -17,6 +17,7 @@ const NAME_GAP = 8; // pixels between two names on one line, which otherwise rea
 const NAME_HEIGHT = 13;
 const NAME_BESIDE = 8; // pixels from a dot to its name
 const OFF_DOTS = 4; // pixels between a name and another dot, or the line below it
+const TAG_NEAR = 15; // pixels from the bar within which a number of the axis would lie under λ
 const MAY_ENTER = 0;
 const PROVED_OUT = 1;
 const IS_IN = 2;
@@ -93,6 +94,11 @@ export function placeOfName(dot, width, area, taken, dots) {
     .filter((name) => name.left >= area.left && name.right <= area.left + area.width && name.y >= 0)
     .filter((name) => !taken.some((other) => tooNear(name, other)) && !others.some((other) => hides(name, other)));
   return free.find((name) => !others.some((other) => crosses(name, other))) ?? free[0] ?? null;
+}
+
+/** Whether a number of the axis at height `y` stands clear of λ, which has its own number on the axis at the bar. */
+export function clearOfBar(y, bar) {
+  return Math.abs(y - bar) >= TAG_NEAR;
 }
 
 export class ThresholdChart extends CanvasChart {
@@ -173,7 +179,7 @@ export class ThresholdChart extends CanvasChart {
     if (key === "") return;
     const area = this.area();
     if (!this.held) this.range = levelRange(strip.levels, lam, problem.lam_max);
-    this.drawAxis(context, area);
+    this.drawAxis(context, area, lam);
     this.places = stand(strip, area, this.order, (level) => this.part(level), lam);
     this.drawDots(context, lam);
     this.drawBar(context, area, lam, palette);
@@ -185,16 +191,18 @@ export class ThresholdChart extends CanvasChart {
     this.drawnKey = "";
   }
 
-  drawAxis(context, area) {
+  drawAxis(context, area, lam) {
     const { palette } = this.context;
     const ticks = logTicks(...this.range, Math.max(3, Math.floor(area.height / 28)));
     context.font = "11px " + FONT;
     context.textAlign = "right";
     context.textBaseline = "middle";
+    const height = (level) => Math.round(area.top + area.height * (1 - this.part(level)));
     tickTexts(ticks).forEach((text, k) => {
-      const y = Math.round(area.top + area.height * (1 - this.part(ticks[k]))) - 0.5;
+      const y = height(ticks[k]) - 0.5;
       context.fillStyle = palette.colour("grid");
       context.fillRect(area.left, y, area.width, 1);
+      if (!clearOfBar(y, height(lam))) return;
       context.fillStyle = palette.colour("muted");
       context.fillText(text, area.left - 8, y);
     });
