@@ -225,7 +225,8 @@ def second_order(result: dict[str, Any]) -> list[str]:
     ]
     steps = [row["step ns"] for row in rows if row.get("step ns")]
     if steps:
-        lines += ["", f"A coordinate step of `lhac` takes {min(steps):.0f} to {max(steps):.0f} ns on these problems."]
+        span = " to ".join(dict.fromkeys(f"{at(steps):.0f}" for at in (min, max)))
+        lines += ["", f"A coordinate step of `lhac` takes {span} ns on these problems."]
     return [*lines, ""]
 
 
