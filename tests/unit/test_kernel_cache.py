@@ -334,13 +334,14 @@ def test_a_process_killed_in_mid_write_leaves_the_last_good_kernel(tmp_path: Pat
 
 
 RACER = """
+import os
 import sys
 sys.path.insert(0, sys.argv[1])
 import triples
 import numpy as np
 found = [triples.triple(x) for x in (2.0, 2, np.float32(2), 2j)[: int(sys.argv[2])]]
 assert found == [6.0, 6, 6.0, 6j][: int(sys.argv[2])], found
-print("right", flush=True)
+os.write(1, b"right\\n")  # at once: print may write the word and the end of the line apart
 """
 # The same in a process that has loaded numba, and nothing of the package, and in a copy of it.
 RACERS = f"""
