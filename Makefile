@@ -139,8 +139,8 @@ tables: $(READY_DEV)
 notebooks: $(READY_DEV)
 	$(BIN)/sparsescope lesson --notebooks notebooks
 
-# What mypy found out about a file holds for every copy of that file: kept beside the compiled kernels, a fresh clone
-# checks what differs from the last one, in a second instead of forty.
+# What mypy found out about a file holds for every copy of that file: it is kept beside the compiled kernels, so that a
+# fresh clone checks only what differs from the last one.
 TYPED := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sparsescope-types
 types: $(READY_DEV)
 	echo "Types (mypy)"
