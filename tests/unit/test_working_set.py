@@ -20,8 +20,9 @@ from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
 from sparsescope.solvers.shared.gradient_steps import FEW, GradientSteps
-from sparsescope.solvers.shared.newton import Newton, Support
+from sparsescope.solvers.shared.newton import Newton
 from sparsescope.solvers.shared.pacing import Naps, NewtonPacing, SearchPacing
+from sparsescope.solvers.shared.support import Support
 from sparsescope.solvers.working_set import LEAST_ROWS
 
 few_pairs = pytest.mark.parametrize(("loss", "penalty"), FEW_PAIRS)
@@ -128,8 +129,9 @@ def test_a_newton_step_owes_what_sweeps_would_have_gained_less_what_it_gained(mo
     assert solver._newton(problem, state) and state.pacing.debt is not None
     (done,) = steps
     pacing = state.pacing
-    q, least = pacing.ratio, done.read / (15.0 * pacing.cost)
-    sweeps = [pacing.drop * q * (1.0 - q**k) / (1.0 - q) for k in (1.0, least + 1.0, done.read / pacing.cost + 1.0)]
+    assert done.work > done.read, "gathering the rows in use"
+    q, least = pacing.ratio, done.work / (15.0 * pacing.cost)
+    sweeps = [pacing.drop * q * (1.0 - q**k) / (1.0 - q) for k in (1.0, least + 1.0, done.work / pacing.cost + 1.0)]
     gain = done.before - done.after
     assert gain > 0.0 and sweeps[0] - gain <= pacing.debt <= sweeps[2] - gain
 
@@ -291,6 +293,47 @@ def test_a_newton_step_that_has_paid_comes_sooner_and_one_that_has_not_later() -
         pacing.stepped(-1.0, 1.0)
         pacing.swept(0.0, 10.0)
         assert pacing.patience == patience
+
+
+def test_the_first_newton_step_waits_while_gradient_steps_gain_fast() -> None:
+    pacing = NewtonPacing()
+    for drop in (8.0, 3.9):
+        pacing.swept(drop, 10.0, batch=True)
+    assert not pacing.due, "less than half as much as before: they are about to be done"
+    pacing.swept(2.0, 10.0, batch=True)
+    assert pacing.due, "half as much as before"
+    pacing.stepped(1.0, 1.0)
+    for drop in (1.0, 0.1):
+        pacing.swept(drop, 10.0, batch=True)
+    assert pacing.due, "after the first step they are judged instead"
+    pacing.begin()
+    for drop in (8.0, 3.9):
+        pacing.swept(drop, 10.0)
+    assert pacing.due, "sweeps do not wait"
+
+
+@pytest.mark.parametrize(
+    ("gain", "sweeps", "after", "paid"),
+    [
+        (7.0, 1.0, 1.0, True),  # what was left fell to an eighth; a batch takes it to a half
+        (7.0, 12.0, 1.0, False),  # but not for the work of a dozen batches
+        (1.0, 2.0, 7.0, False),  # it is the batch after it that gained
+        (0.0, 1.0, 8.0, False),
+        (-1.0, 1.0, 9.0, False),
+    ],
+)
+def test_a_newton_step_among_gradient_steps_is_judged_by_what_they_gained_before(
+    gain: float, sweeps: float, after: float, paid: bool
+) -> None:
+    pacing = NewtonPacing()
+    for drop in (32.0, 16.0, 8.0):  # beside the 8 that are left, each halves what is missing
+        pacing.swept(drop, 10.0, batch=True)
+    pacing.stepped(gain, sweeps)
+    pacing.swept(after, 10.0, batch=True)
+    assert pacing.patience == (1 if paid else 4) and pacing.debt is None
+    pacing.stepped(1.0, 1.0)
+    pacing.swept(0.0, 10.0, batch=True)
+    assert pacing.patience == (1 if paid else 2), "a step that gained all of what was left has paid"
 
 
 def test_searches_draw_features_while_all_samples_move_and_gain() -> None:

@@ -220,7 +220,9 @@ class WorkingSet(Solver):
         # Its products cost what those of a Newton step do.
         block = state.newton is None or state.newton.uses_block
         cost = passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST)
-        state.pacing.swept(state.objective - gradient.objective, cost)
+        # With several scores and kinks at single entries, Newton steps lead to bursts that hindsight does not see.
+        hindsight = problem.m == 1 or problem.regulariser.entry_terms() is None
+        state.pacing.swept(state.objective - gradient.objective, cost, batch=hindsight)
         state.objective = gradient.objective
         state.passes += passes
         if state.whole:
@@ -342,7 +344,7 @@ class WorkingSet(Solver):
         state.polish.begin(passes)
         state.passes += passes
         sweep = state.pacing.cost * (SWEEP_COST_BLOCK if state.newton.uses_block else SWEEP_COST)
-        state.pacing.stepped(done.before - done.after, done.read / sweep)
+        state.pacing.stepped(done.before - done.after, done.work / sweep)
         state.objective = done.after
         state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
         state.trials, state.step_size = float(done.trials), done.size

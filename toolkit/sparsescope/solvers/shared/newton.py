@@ -18,24 +18,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...inputs.design_products import DENSE_COST, DENSE_PART, MOST_GATHERED
-from ...inputs.turned import turned
-from ...kernels.newton import (
-    SupportRows,
-    hessian_rows,
-    loss_derivatives,
-    moved_loss,
-    support_diagonal,
-    support_hessian_product,
-)
-from ...pauses import parts_of, pause
+from ...kernels.newton import loss_derivatives, moved_loss
+from ...pauses import pause
 from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
-from ...threads import accumulated, count, even_rounds, in_rounds, size_of_part
+from ...threads import even_rounds, in_rounds
 from ..base import State
 from .armijo import BACKTRACK, SIGMA, backtrack
 from .in_parts import put, taken
 from .pieces import RowPieces, has_derivatives, pieces_of
+from .support import Support, pulled, pushed
 
 TRIALS_MOST = 12
 CG_TOLERANCE = 0.1  # of the preconditioned residual: directions far from exact are good enough, and much cheaper
@@ -50,9 +42,7 @@ MOST_CG = 10  # times the user's number of conjugate-gradient steps, where the q
 CG_GROWTH, CG_DECLINE = 1.25, 1.5
 TRUST = 0.2  # the model is trusted if F fell by what it promised, within this share
 POOR, GOOD = 0.25, 0.75  # shares of what it promised below and above which a shortened step changes the damping
-BLOCK_ABOVE = 0.15  # share of non-zero cells above which the columns in use are kept as a block
-BLOCK_BYTES = 2**28  # largest block
-PRODUCT = 3_000_000  # products of numbers on single entries of the support between two pauses
+GATHERED = 10.0  # of an entry gathered into it, in products with a number (measured with one score and with six)
 SCORES = 200_000  # whose derivatives are taken between two pauses
 SCORE_COST = 10.0  # of the derivatives at a score, or of the loss, in products of numbers
 SINGLE_ABOVE = 200_000  # entries above which products run in single precision: below, they cost little anyway
@@ -91,118 +81,11 @@ def _loss_along(problem: Problem, Z: np.ndarray, E: np.ndarray, size: float) -> 
     return sum(totals[first] for first in sorted(totals))
 
 
-class Support:
-    """The rows of W in use with their columns of data, as a block or by samples (CSR).
-
-    Directions from many data are computed in single precision: they only have to point down, and the gradient before
-    and the line search after are in full precision. A block is used where the columns are so full that its regular
-    layout wins. ``dtype`` is its precision.
-    """
-
-    def __init__(self, problem: Problem, rows: np.ndarray, single: bool, block: bool | None = None) -> None:
-        design = problem.design
-        self.rows = rows
-        self.problem = problem
-        cells = design.n * rows.size
-        self.nnz = int(np.diff(design.matrix.indptr)[rows].sum()) if design.is_sparse else cells
-        self.dtype = np.dtype(np.float32) if single else problem.dtype
-        if block is None:
-            block = not design.is_sparse or (self.nnz > BLOCK_ABOVE * cells and 8 * cells <= BLOCK_BYTES)
-        self.block: np.ndarray | None = None
-        self.bent_block: np.ndarray | None = None
-        self.samples = np.arange(problem.n)
-        self.stretches: list[tuple[int, int]] | None = None  # of these samples, between which a product pauses
-        self.cut_for = 1  # threads
-        if not block:
-            self.by_sample = SupportRows(*turned(design.columns, design.n, rows, self.dtype))  # type: ignore[call-arg]
-        else:
-            part = design.matrix[:, rows]
-            pause()
-            self.block = np.ascontiguousarray(part.toarray() if design.is_sparse else part, dtype=self.dtype)
-
-    def bend(self, samples: np.ndarray, A: np.ndarray) -> np.ndarray:
-        """Keep to the samples where the loss is not flat; returns the diagonal of ∇²f from A (n, m), shape (s, m)."""
-        problem, s, scale = self.problem, self.rows.size, 1.0 / self.problem.n
-        self.samples, self.stretches = samples, None
-        H = np.zeros((s + problem.intercept, problem.m), dtype=self.dtype)
-        if self.block is None:
-            costs = problem.m * (np.diff(self.by_sample.indptr)[samples] + 1.0)
-            accumulated(
-                parts_of(costs, size_of_part(float(costs.sum()), PRODUCT)),
-                H,
-                lambda out, first, last: support_diagonal(self.by_sample, samples[first:last], A, scale, out),
-            )
-        else:
-            self.bent_block = self.block if samples.size == self.block.shape[0] else self.block[samples]
-            np.matmul((self.bent_block * self.bent_block).T, A[samples].astype(self.dtype, copy=False), out=H[:s])
-            H *= self.dtype.type(scale)
-        if problem.intercept:
-            H[s] = scale * A.sum(axis=0)
-        return H
-
-    def hessian_product(self, Z: np.ndarray, U: np.ndarray, V: np.ndarray, out: np.ndarray) -> None:
-        """out = (1/n) Xᵀ∇²ℓ(Z) X V over the samples given to :meth:`bend`, the intercept's row last; U = ∇ℓ(Z)."""
-        problem, s, scale = self.problem, self.rows.size, 1.0 / self.problem.n
-        if self.bent_block is not None:
-            E = np.empty((self.samples.size, problem.m), dtype=self.dtype)
-            block = self.bent_block
-
-            def push(_: int, first: int, last: int) -> None:
-                part = E[first:last]
-                np.matmul(block[first:last], V[:s], out=part)
-                if problem.intercept:
-                    part += V[s]
-                hessian_rows(self.samples[first:last], Z, U, *problem.terms, scale, part)
-
-            in_rounds(even_rounds(self.samples.size, DENSE_COST * max(s, 1) * problem.m, DENSE_COST * DENSE_PART), push)
-            in_rounds(
-                even_rounds(s, DENSE_COST * self.samples.size * problem.m, DENSE_COST * DENSE_PART),
-                lambda _, first, last: np.matmul(block[:, first:last].T, E, out=out[first:last]),
-            )
-            if problem.intercept:
-                out[s] = E.sum(axis=0)
-            return
-        out[:] = 0.0
-        pause()
-        shift = V[s].copy() if problem.intercept else np.zeros(problem.m, dtype=self.dtype)
-        if self.stretches is None or self.cut_for != count():
-            costs = problem.m * (2.0 * np.diff(self.by_sample.indptr)[self.samples] + 4.0)
-            self.stretches, self.cut_for = list(parts_of(costs, size_of_part(float(costs.sum()), PRODUCT))), count()
-
-        def add(target: np.ndarray, first: int, last: int) -> None:
-            samples = self.samples[first:last]
-            pull = target[s] if problem.intercept else np.empty_like(shift)
-            support_hessian_product(self.by_sample, samples, Z, U, *problem.terms, scale, V, shift, target, pull)
-
-        accumulated(self.stretches, out, add)
-
-
-def _most(problem: Problem, at: np.ndarray) -> bool:
-    """Decide whether a product with all columns of a dense X costs less than gathering those in use."""
-    return not problem.design.is_sparse and at.size >= MOST_GATHERED * problem.d
-
-
-def _pulled(problem: Problem, at: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """XᵀU (s, m) for the columns in use, the intercept's last."""
-    if _most(problem, at):
-        found: np.ndarray = problem.design.rmatmul(U, np.empty((problem.rows, problem.m), dtype=problem.dtype))[at]
-        return found
-    return problem.design.rmatmul_rows(at, U, np.empty((at.size, problem.m), dtype=problem.dtype))
-
-
-def _pushed(problem: Problem, at: np.ndarray, D: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """out = XD (n, m) for D on the columns in use."""
-    if _most(problem, at):
-        whole = np.zeros((problem.rows, problem.m), dtype=D.dtype)
-        whole[at] = D
-        return problem.design.matmul(whole, out, at[at < problem.d])
-    return problem.design.matmul_rows(at, D, out)
-
-
 @dataclass
 class Step:
-    """Result of a Newton step: ``taken`` or not, objective before and after, step size, trials, CG steps, and the data
-    entries read (by products in single precision, which cost less than those of a sweep)."""
+    """Result of a Newton step: ``taken`` or not, objective before and after, step size, trials, CG steps, the data
+    entries read (by products in single precision, which cost less than those of a sweep), and the same with what it
+    took to gather them."""
 
     taken: bool
     before: float
@@ -211,6 +94,7 @@ class Step:
     trials: int
     products: int
     read: float
+    work: float
 
 
 class Move(NamedTuple):
@@ -273,7 +157,7 @@ class Newton:
         before = self._take_derivatives(problem, state.Z) / n
         before += problem.lam * pieces.value(W)
         pause()
-        G = _pulled(problem, at, self.U)
+        G = pulled(problem, at, self.U)
         G /= n
         pause()
         pieces.gradient(W, G)
@@ -287,6 +171,8 @@ class Newton:
             state.Z += move.E
         promised = -move.slope * (move.size - 0.5 * move.size**2)
         self._trust(move.taken, move.size, (before - move.after) / promised if move.taken else 0.0, products)
+        read = (2.0 * products + 3.0) * known.nnz
+        gathered = GATHERED * known.nnz / problem.m if known.block is not None else 0.0
         return Step(
             move.taken,
             before,
@@ -294,7 +180,8 @@ class Newton:
             move.size if move.taken else float("nan"),
             move.trials,
             products,
-            (2.0 * products + 3.0) * known.nnz,
+            read,
+            read + gathered,
         )
 
     def _moved(
@@ -310,7 +197,7 @@ class Newton:
         """Search along the arc W + αD on which a vector that reaches zero stays there."""
         at = np.append(pieces.rows, problem.d) if problem.intercept else pieces.rows
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
-        straight, E = _pushed(problem, at, D, self.E), self.E
+        straight, E = pushed(problem, at, D, self.E), self.E
         new, after, slope = np.empty_like(W), before, 0.0
 
         def risen(size: float) -> float:
@@ -329,7 +216,7 @@ class Newton:
                 rows = np.flatnonzero(apart.any(axis=1))
                 pause()
                 apart = apart[rows] / D.dtype.type(size)
-                E = _pushed(problem, at[rows], apart, np.empty_like(straight))
+                E = pushed(problem, at[rows], apart, np.empty_like(straight))
                 pause()
                 E += straight
             pause()
