@@ -71,7 +71,11 @@ def test_what_a_certificate_shows_is_learnt() -> None:
     forecast.begin(near=False)
     assert forecast.lenience == LENIENCE
     forecast.guess = 1e-3
+    assert forecast.is_far(1e-8) and not forecast.is_far(1e-5), "a few gradient steps do not get there"
     assert not forecast.ends_after_newton(False, 1.0) and not forecast.ends_after_newton(True, 1.0)
+    forecast.guess = 1e-3
+    forecast.forget()
+    assert not forecast.is_far(1e-9) and not forecast.ends(1.0)
 
 
 @pytest.mark.parametrize("solver", ["working-set", "newglmnet", "fbpd-constrained"])

@@ -19,7 +19,8 @@ from sparsescope.runs.run import warm_up
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
-from sparsescope.solvers.shared.gradient_steps import FEW, GradientSteps
+from sparsescope.solvers.shared.forecast import Forecast
+from sparsescope.solvers.shared.gradient_steps import AT_ONCE, FEW, GradientSteps
 from sparsescope.solvers.shared.newton import Newton
 from sparsescope.solvers.shared.pacing import Naps, NewtonPacing, SearchPacing
 from sparsescope.solvers.shared.support import Support
@@ -449,3 +450,38 @@ def test_gradient_steps_are_certified_one_by_one_and_go_on_as_without_certificat
             run.advance()
         weights.append(run.state.coef.copy())
     np.testing.assert_array_equal(*weights)
+
+
+@pytest.mark.parametrize(("penalty", "rows"), [("l1/l2", None), ("elastic-net", np.arange(0, 60, 2))])
+def test_a_batch_of_gradient_steps_may_be_cut(penalty: str, rows: np.ndarray | None) -> None:
+    problem, found = on_digits(loss="logistic", penalty=penalty), []
+    for cuts in (0, 4):
+        state: Any = WorkingSet().init(problem)
+        steps = GradientSteps(problem, state, rows=rows)
+        for _ in range(2):
+            for cut in range(cuts):
+                steps.advance(problem, state, enough=lambda: True)
+                assert steps.begun == cut + 1
+            steps.advance(problem, state, enough=(lambda: False) if cuts else None)
+            assert steps.begun == 0, "the rest of the batch"
+        found.append(state.coef.copy())
+    np.testing.assert_array_equal(*found)
+
+
+def test_gradient_steps_end_when_the_gap_seems_reached_and_count_as_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = on_digits(loss="logistic", penalty="l1/l2")
+    monkeypatch.setattr("sparsescope.solvers.working_set.LOOKS", 0)
+    whole: Any = ss.Run(problem, WorkingSet(newton=False), stop=Gap(1e-9), certify_every=10**6)
+    whole.advance(), whole.advance()
+    monkeypatch.setattr(Forecast, "is_far", lambda self, aim: False)
+    monkeypatch.setattr(Forecast, "ends", lambda self, aim: True)
+    run: Any = ss.Run(problem, WorkingSet(newton=False), stop=Gap(1e-9), certify_every=10**6)
+    run.advance()
+    for done in range(AT_ONCE):
+        assert run.state.pacing.sweeps == 0
+        event = run.advance()
+        assert event.certified, "it may be the last"
+        assert done + 1 < AT_ONCE or event.iteration == AT_ONCE
+    assert run.state.pacing.sweeps == whole.state.pacing.sweeps == 1
+    assert run.state.pacing.drop == pytest.approx(whole.state.pacing.drop, rel=1e-12)
+    np.testing.assert_array_equal(run.state.coef, whole.state.coef)

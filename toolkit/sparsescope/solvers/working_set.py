@@ -54,6 +54,7 @@ SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as f
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
 RANKED, ROW_COST = 100_000, 10.0  # weights whose rows are ranked between two pauses; cost of one in products of numbers
+LOOKS = 300_000  # products of a gradient from which on each gradient step is asked whether it may be the last
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
 
 
@@ -117,6 +118,7 @@ class WorkingSet(Solver):
             if state.gradient is None:
                 self._take_all(problem, state)
             found: Certificate = state.gradient.certificate(problem, state, work)
+            state.forecast.learn(found.relative_gap, state.aim)
             return found
         seen = state.take_gradient(problem, whole=work.levels is not None)
         work.screen = state.screen
@@ -214,18 +216,32 @@ class WorkingSet(Solver):
         state.gradient = GradientSteps(problem, state, known, state.alpha, rows)
 
     def _gradient(self, problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> None:
-        passes = gradient.advance(problem, state)
+        state.ready = False if state.aim else None
+
+        def enough() -> bool:
+            if not state.forecast.is_far(state.aim):
+                self._meet(problem, state, gradient)
+                state.ready = state.forecast.ends(state.aim)
+            return bool(state.ready)
+
+        looks = bool(state.aim) and problem.regulariser.blocks is None and _entries(problem) * problem.m >= LOOKS
+        passes = gradient.advance(problem, state, enough=enough if looks else None)
         if gradient.part is not None:
             passes *= gradient.part.design.nnz / _entries(problem)
         # Its products cost what those of a Newton step do.
         block = state.newton is None or state.newton.uses_block
-        cost = passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST)
-        # With several scores and kinks at single entries, Newton steps lead to bursts that hindsight does not see.
-        hindsight = problem.m == 1 or problem.regulariser.entry_terms() is None
-        state.pacing.swept(state.objective - gradient.objective, cost, batch=hindsight)
+        gradient.cost += passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST)
+        gradient.gained += state.objective - gradient.objective
+        if not gradient.begun:
+            # With several scores and kinks at single entries, Newton steps lead to bursts that hindsight does not see.
+            hindsight = problem.m == 1 or problem.regulariser.entry_terms() is None
+            state.pacing.swept(gradient.gained, gradient.cost, batch=hindsight)
+            gradient.gained = gradient.cost = 0.0
         state.objective = gradient.objective
         state.passes += passes
         if state.whole:
+            if looks and not state.ready:
+                self._meet(problem, state, gradient)
             state.working_set = float(problem.d)
             state.ready = bool(state.aim) or None  # its gradient is that of the next step: it costs little
             state.look_at_rows(problem)
@@ -233,14 +249,22 @@ class WorkingSet(Solver):
             self._look_at_part(problem, state, gradient)
 
     @staticmethod
-    def _look_at_part(problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> None:
+    def _meet(problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> np.ndarray:
+        """Forecast the gap at the point of gradient steps, from its violations, which are returned."""
+        left = gradient.violations(problem)
+        state.forecast.met(problem, left, gradient.objective, problem.lam * gradient.inner.omega)
+        return left
+
+    def _look_at_part(self, problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> None:
         """Leave the working set if it is solved well enough."""
         assert state.chosen is not None
         state.fresh, state.looked, state.alpha = False, None, gradient.alpha
         state.working_set = float(state.chosen.size)
-        left = gradient.violations(problem)
+        if state.ready:
+            state.chosen = None
+            return
+        left = self._meet(problem, state, gradient)
         if state.aim:
-            state.forecast.met(problem, left, gradient.objective, problem.lam * gradient.inner.omega)
             state.ready = state.forecast.ends(state.aim)
         if state.ready or float(left.max()) <= state.target:
             state.chosen = None
@@ -336,6 +360,7 @@ class WorkingSet(Solver):
             state.failed(done.before)
         if state.whole:
             state.ready = bool(state.aim) or None
+            state.forecast.forget()
         elif state.ready is not None:
             state.ready = state.forecast.ends_after_newton(done.taken, state.aim)
             if state.ready:

@@ -11,6 +11,7 @@ from ...problems.prediction import Problem
 # then by as much as at the last certificate, within LENIENCES; one that did not suffice makes that smaller, and the
 # next λ larger, whose first sweep begins further away. A Newton step leaves about NEWTON_LEAVES of them.
 LENIENCE, STRICTER, MORE_LENIENT, LENIENCES, NEWTON_LEAVES = 4.0, 0.6, 2.0, (1.0, 100.0), 0.3
+FAR = 300.0  # factor above what suffices from which on a few gradient steps do not get there
 
 
 class Forecast:
@@ -48,6 +49,14 @@ class Forecast:
     def ends(self, aim: float) -> bool:
         """Return whether a certificate is likely to show a relative gap of ``aim`` after the last sweep."""
         return self._ends(self.guess, aim)
+
+    def is_far(self, aim: float) -> bool:
+        """Return whether a few steps more will hardly lead to a relative gap of ``aim``."""
+        return self.guess > FAR * self.lenience * aim
+
+    def forget(self) -> None:
+        """Forget the last guess: the point has moved by another step."""
+        self.guess = float("nan")
 
     def ends_after_newton(self, taken: bool, aim: float) -> bool:
         """The same after a Newton step; ``taken`` : whether it found descent."""

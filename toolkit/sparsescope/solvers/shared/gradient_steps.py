@@ -8,6 +8,7 @@ had the length of the longest one, so columns of raw data need no scaling.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,7 @@ class GradientSteps:
         self.inner = SpaRSAState(self.part or problem, coef, known, alpha)
         self.inner.lengths = lengths
         self.moved = False  # whether somebody else moved the point since the last step
+        self.begun, self.gained, self.cost = 0, 0.0, 0.0  # steps of a batch under way, and what they gained and cost
         self._share(state)
 
     def adapt(self, problem: Problem) -> None:
@@ -202,13 +204,19 @@ class GradientSteps:
         """α of the next step."""
         return self.inner.K
 
-    def advance(self, problem: Problem, state: State, steps: int = AT_ONCE) -> float:
-        """A few steps; the weights and scores of ``state`` are the new point. Returns passes over the rows' columns."""
+    def advance(
+        self, problem: Problem, state: State, steps: int = AT_ONCE, enough: Callable[[], bool] | None = None
+    ) -> float:
+        """The steps of a batch, or of the rest of it, but no more when ``enough`` says so; the weights and scores of
+        ``state`` are the new point. Returns passes over the rows' columns."""
         self._resume(problem, state)
         before = self.inner.passes
-        for _ in range(steps):
+        for done in range(self.begun + 1, steps + 1):
             self.solver.step(self.part or problem, self.inner)
             pause()
+            self.begun = done % steps
+            if self.begun and enough is not None and enough():
+                break
         self._share(state)
         state.step_size, state.trials = self.inner.step_size, self.inner.trials
         return self.inner.passes - before
@@ -231,7 +239,7 @@ class GradientSteps:
             if self.at is not None:
                 self.inner.coef[:] = state.coef[self.at]
             self.inner.resume(self.part or problem)
-            self.moved = False
+            self.moved, self.begun, self.gained, self.cost = False, 0, 0.0, 0.0
 
     def _share(self, state: State) -> None:
         # One pair of arrays: SpaRSA exchanges the new point and the old one, Newton steps change the point in place.
