@@ -337,6 +337,18 @@ def test_a_newton_step_among_gradient_steps_is_judged_by_what_they_gained_before
     assert pacing.patience == (1 if paid else 2), "a step that gained all of what was left has paid"
 
 
+def test_the_first_gradient_steps_after_a_small_change_say_nothing_about_their_pace() -> None:
+    for near in (True, False):
+        pacing = NewtonPacing()
+        if near:
+            pacing.begin()
+        for drop in (100.0, 1.0):
+            pacing.swept(drop, 10.0, batch=True)
+        pacing.stepped(0.5, 1.0)  # half of what was left, as the batch before
+        pacing.swept(0.5, 10.0, batch=True)
+        assert pacing.patience == (1 if near else 4)
+
+
 def test_searches_draw_features_while_all_samples_move_and_gain() -> None:
     pacing = SearchPacing(opening=True)
     assert pacing.is_dear(4.1, 1.0) and not pacing.is_dear(4.0, 1.0)

@@ -50,11 +50,12 @@ class NewtonPacing:
         self.drops: list[float] = []
         self.gained, self.spent = 0.0, 0.0
         self.falls = False  # whether gradient steps gain so fast that the first Newton step waits
+        self.fresh = False  # whether the next batch is the first of a problem near the last
 
     def begin(self) -> None:
         """Count afresh, for a problem near the last: the patience goes on."""
         self.sweeps, self.drop, self.ratio, self.debt = 0, 0.0, RATIOS[1], None
-        self.drops, self.falls = [], False
+        self.drops, self.falls, self.fresh = [], False, True
         self.patience = min(self.patience, FIRST_PATIENCE)
 
     @property
@@ -74,7 +75,9 @@ class NewtonPacing:
         elif self.drop > 0.0:
             self.ratio = min(max(drop / self.drop, RATIOS[0]), RATIOS[1])
         self.drop = gained
-        self.drops = [*self.drops, gained][-WINDOW:]
+        # The first batch after a small change gains what any step would: it says nothing about the pace.
+        self.drops = [] if self.fresh else [*self.drops, gained][-WINDOW:]
+        self.fresh = False
         self.sweeps += 1
         self.cost = max(cost, 1.0)
 
