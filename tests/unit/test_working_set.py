@@ -497,3 +497,14 @@ def test_gradient_steps_end_when_the_gap_seems_reached_and_count_as_one_batch(mo
     assert run.state.pacing.sweeps == whole.state.pacing.sweeps == 1
     assert run.state.pacing.drop == pytest.approx(whole.state.pacing.drop, rel=1e-12)
     np.testing.assert_array_equal(run.state.coef, whole.state.coef)
+
+
+def test_another_lam_begins_a_batch() -> None:
+    problem = on_digits(loss="logistic", penalty="l1/l2")
+    state: Any = WorkingSet().init(problem)
+    steps = GradientSteps(problem, state)
+    steps.advance(problem, state, enough=lambda: True)
+    assert steps.begun == 1
+    steps.gained = steps.cost = 1.0
+    steps.adapt(problem.with_lam(0.5 * problem.lam))
+    assert steps.begun == 0 and steps.gained == steps.cost == 0.0, "what it gained was of another F"

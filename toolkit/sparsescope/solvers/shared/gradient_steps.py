@@ -163,7 +163,7 @@ class GradientSteps:
         self.inner = SpaRSAState(self.part or problem, coef, known, alpha)
         self.inner.lengths = lengths
         self.moved = False  # whether somebody else moved the point since the last step
-        self.begun, self.gained, self.cost = 0, 0.0, 0.0  # steps of a batch under way, and what they gained and cost
+        self._begin()
         self._share(state)
 
     def adapt(self, problem: Problem) -> None:
@@ -172,8 +172,13 @@ class GradientSteps:
         The gradient of the loss stays what it was. α does not: near an optimum it is a quotient of two small numbers,
         most of which is rounding.
         """
+        self._begin()
         self.inner.judge(problem)
         self.inner.K = self._first(problem, self.inner.lengths)
+
+    def _begin(self) -> None:
+        """Begin a batch."""
+        self.begun, self.gained, self.cost = 0, 0.0, 0.0  # steps of the batch under way, and what they gained and cost
 
     def _lengths(self, problem: Problem) -> np.ndarray:
         """Lengths of the rows' steps beside each other: columns of X count as if they were of one length."""
@@ -207,8 +212,8 @@ class GradientSteps:
     def advance(
         self, problem: Problem, state: State, steps: int = AT_ONCE, enough: Callable[[], bool] | None = None
     ) -> float:
-        """The steps of a batch, or of the rest of it, but no more when ``enough`` says so; the weights and scores of
-        ``state`` are the new point. Returns passes over the rows' columns."""
+        """The steps of a batch, or of the rest of it, but none after ``enough`` returned True; the weights and scores
+        of ``state`` are the new point. Returns passes over the rows' columns."""
         self._resume(problem, state)
         before = self.inner.passes
         for done in range(self.begun + 1, steps + 1):
@@ -239,7 +244,8 @@ class GradientSteps:
             if self.at is not None:
                 self.inner.coef[:] = state.coef[self.at]
             self.inner.resume(self.part or problem)
-            self.moved, self.begun, self.gained, self.cost = False, 0, 0.0, 0.0
+            self.moved = False
+            self._begin()
 
     def _share(self, state: State) -> None:
         # One pair of arrays: SpaRSA exchanges the new point and the old one, Newton steps change the point in place.

@@ -117,14 +117,14 @@ class Support:
         accumulated(self.stretches, out, add)
 
 
-def is_most(problem: Problem, at: np.ndarray) -> bool:
+def _is_most(problem: Problem, at: np.ndarray) -> bool:
     """Decide whether a product with all columns of a dense X costs less than gathering those in use."""
     return not problem.design.is_sparse and at.size >= MOST_GATHERED * problem.d
 
 
 def pulled(problem: Problem, at: np.ndarray, U: np.ndarray) -> np.ndarray:
     """XᵀU (s, m) for the columns in use, the intercept's last."""
-    if is_most(problem, at):
+    if _is_most(problem, at):
         found: np.ndarray = problem.design.rmatmul(U, np.empty((problem.rows, problem.m), dtype=problem.dtype))[at]
         return found
     return problem.design.rmatmul_rows(at, U, np.empty((at.size, problem.m), dtype=problem.dtype))
@@ -132,7 +132,7 @@ def pulled(problem: Problem, at: np.ndarray, U: np.ndarray) -> np.ndarray:
 
 def pushed(problem: Problem, at: np.ndarray, D: np.ndarray, out: np.ndarray) -> np.ndarray:
     """out = XD (n, m) for D on the columns in use."""
-    if is_most(problem, at):
+    if _is_most(problem, at):
         whole = np.zeros((problem.rows, problem.m), dtype=D.dtype)
         whole[at] = D
         return problem.design.matmul(whole, out, at[at < problem.d])
