@@ -41,7 +41,8 @@ export UV_FIND_LINKS="$${UV_FIND_LINKS:-$$(said find-links | tr ' ' ',')}"; \
 export UV_INDEX_STRATEGY=unsafe-best-match; \
 { [ -z "$$(said no-index)" ] && $(PIP) uv && $(BIN)/uv pip install -q --python $(BIN)/python -e '.[$(1)]'; } || $(PIP) -e '.[$(1)]'
 endef
-BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+# The first has no window, which makes the same pages cheaper.
+BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable
 # One thread for the linear algebra libraries: the solvers' kernels are sequential, and more threads only fight for the cores.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
@@ -156,7 +157,8 @@ browser:
 	if command -v apt-get >/dev/null && $$as_root true 2>/dev/null; then \
 	  echo "Installing Chromium from the system's packages for the browser tests (only this first time)"; \
 	  log=$$(mktemp); \
-	  { $$as_root apt-get -qq update && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends chromium; } \
+	  fetch() { $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends $$1; }; \
+	  { $$as_root apt-get -qq update; fetch chromium-headless-shell || fetch chromium; } \
 	    >"$$log" 2>&1 || { echo "That did not work; its last lines:"; tail -n 5 "$$log"; }; \
 	  rm -f "$$log"; \
 	fi; \

@@ -15,7 +15,8 @@ from explorer_page import PATIENT_MS, ExplorerPage, Network
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect
 from programs import start_explorer
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+from sparsescope.cli import BROWSERS
+
 # A browser that sends no requests unasked: the tests record every request.
 QUIET = (
     "--no-sandbox",

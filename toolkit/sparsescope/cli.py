@@ -14,7 +14,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import extras
 from .commands import add_all
@@ -24,11 +24,8 @@ from .commands._arguments import positive as _positive
 from .experiments.command import add_paper
 from .version import __version__
 
-if TYPE_CHECKING:
-    pass
-
 DONE, FAILED, USAGE, UNCERTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 VERSIONS = ("numpy", "scipy", "numba", "scikit-learn")
 OPTIONAL = ("pandas", "plotly", "panel", "panel-material-ui", "anywidget", "jupyterlab", "pyarrow", "tqdm")
 
