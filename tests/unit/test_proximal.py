@@ -158,27 +158,27 @@ def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: str, dtype: str
     rng = np.random.default_rng(3)
     now, old = ((rng.standard_normal((rows, 4)) * (rng.random((rows, 1)) < 0.4)).astype(dtype) for _ in range(2))
     G = (rng.standard_normal((rows - 7, 4)) * 40.0).astype(dtype)
-    stale = rng.standard_normal((rows, 4)).astype(dtype)
+    stale, before = (rng.standard_normal((rows, 4)).astype(dtype) for _ in range(2))
+    now[::3, 1] = old[::4, 2] = 0.0  # single entries, too
     lengths = rng.uniform(0.5, 2.0, rows)
     ends = []
     for first, second, third in (
         (list_rows, prox_listed, extrapolate),
         tuple(map(interpreted, (list_rows, prox_listed, extrapolate))),
     ):
-        V, V_used, kept, listed = stale.copy(), np.ones(rows, np.uint8), np.zeros_like(now), np.full(rows, -1)
+        V, V_used, kept, listed = stale.copy(), np.ones(rows, np.uint8), before.copy(), np.full(rows, -1)
         now_used, old_used = (point.any(axis=1).astype(np.uint8) for point in (now, old))
-        count = first(
-            G, 7, 0.01, now, old, 0.6, problem.lam, problem.penalty, d, now_used, old_used, V, V_used, kept, listed, 2
-        )
+        bend, parts = np.ones(2), (problem.lam, problem.penalty, d, now_used, old_used)
+        count = first(G, 7, 0.01, now, old, 0.6, *parts, V, V_used, kept, listed, 2, lengths, bend)
         listed = listed[2:count]
         out, used, report = old.copy(), old_used.copy(), np.zeros(REPORT)
         second(listed, V, kept, now, 0.3, lengths, problem.lam, problem.penalty, d, out, used, report)
         far = old.copy()
         third(now, far, problem.dtype.type(0.6))
-        ends.append((listed, V, V_used, kept, out, used, report, far))
+        ends.append((listed, V, V_used, kept, out, used, report, far, bend))
     for compiled, plain in zip(*ends, strict=True):
         np.testing.assert_allclose(compiled, plain, **tol)
-    listed, V, V_used, kept, out, used, report, far = ends[0]
+    listed, V, V_used, kept, out, used, report, far, bend = ends[0]
     np.testing.assert_allclose(far, now + 0.6 * (now - old), **tol)
     np.testing.assert_allclose(V[listed], far[listed], **tol)
     left_out = np.setdiff1d(np.arange(7, rows), listed)
@@ -190,6 +190,10 @@ def test_compiled_steps_do_what_the_interpreted_ones_do(penalty: str, dtype: str
         own = 0.3 * lengths[j]
         full = prox_all(problem, far - dtype_step(own, dtype) * gradient, own * problem.lam)
         np.testing.assert_allclose(out[j], full[j], rtol=1e-5, atol=1e-5)
+    turned = np.where(now != old, gradient - before, 0.0)[7:]
+    assert np.count_nonzero(turned) > 10
+    assert bend[0] == pytest.approx(1.0 + float(((now - old)[7:] * turned).sum()), rel=1e-4)
+    assert bend[1] == pytest.approx(1.0 + float((lengths[7:, None] * turned**2).sum()), rel=1e-4)
     delta = (out - V)[listed]
     assert report[SLOPE] == pytest.approx(float((kept[listed] * delta).sum()), rel=1e-4)
     assert report[SIZE] == pytest.approx(float((delta**2 / lengths[listed, None]).sum()), rel=1e-4)

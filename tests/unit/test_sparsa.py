@@ -48,6 +48,70 @@ def test_steps_are_those_of_barzilai_and_borwein(intercept: bool) -> None:
     assert 15 <= accepted_at_once < 25, "the default settings should meet both cases here"
 
 
+@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
+def test_alternating_steps_are_short_where_the_long_one_is_much_longer(intercept: bool) -> None:
+    problem = problem_on_text(intercept)
+    d, ratio = problem.d, 0.3
+    solver = ss.solvers.SpaRSA(steps="alternating", ratio=ratio)
+
+    def full_gradient(coef: np.ndarray) -> np.ndarray:
+        G, g = gradient(problem.design.matrix, problem.y, problem.loss, coef[:d], coef[d] if intercept else 0.0)
+        return np.vstack([G, g[None]]) if intercept else G
+
+    state = solver.init(problem)
+    expected, short, betas = state.K, [], []
+    for _ in range(40):
+        before = state.coef.copy()
+        solver.step(problem, state)
+        if state.trials == 1:
+            assert 1.0 / state.step_size == pytest.approx(expected, rel=1e-7)
+        moved, turned = state.coef - before, full_gradient(state.coef) - full_gradient(before)
+        expected = float(np.vdot(moved, turned) / np.vdot(moved, moved))
+        inside = moved != 0.0
+        if (turn := float((moved * turned)[inside].sum())) > 0.0:
+            betas.append(float((turned[inside] ** 2).sum()) / turn)
+            short.append(expected < ratio * betas[-1])
+            expected = max(betas[-3:]) if short[-1] else expected
+    assert 0 < sum(short) < len(short), "the problem should meet both cases"
+
+
+def test_a_point_that_somebody_else_moved_gives_no_short_step() -> None:
+    """The gradient is kept of the rows that the last step concerned; other rows may have moved since."""
+    problem = problem_on_text()
+    solver = ss.solvers.SpaRSA(steps="alternating", ratio=1.0)
+    state = solver.init(problem)
+    for _ in range(3):
+        solver.step(problem, state)
+    assert len(state.curved) == 2
+    state.coef[:] = 0.01
+    problem.design.matmul(state.coef, state.Z)
+    state.resume(problem)
+    alpha = state.K
+    solver.step(problem, state)
+    assert len(state.curved) == 2 and (state.trials > 1 or 1.0 / state.step_size == alpha)
+    solver.step(problem, state)
+    assert len(state.curved) == 3
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1/l2", "elastic-net"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_alternating_steps_reach_the_optimum_of_the_others(penalty: str, dtype: str) -> None:
+    problem = problem_on_text(True, dtype, loss="logistic", penalty=penalty)
+    tol = 1e-8 if dtype == "float64" else 1e-4
+    known = ss.solve(problem, "bcd-ls", tol=tol, record=False)
+    found = ss.solve(problem, ss.solvers.SpaRSA(steps="alternating"), tol=tol, max_iter=3000, record=False)
+    assert found.converged and found.objective == pytest.approx(known.objective, rel=2.0 * tol)
+
+
+def test_a_ratio_says_nothing_of_steps_that_are_all_long() -> None:
+    problem = problem_on_text()
+    assert set(ss.solvers.SpaRSA().idle(problem)) == {"ratio"} and not ss.solvers.SpaRSA(steps="alternating").idle(
+        problem
+    )
+    with pytest.raises(ValueError, match="SpaRSA: steps is 'short'; allowed: 'paper', 'alternating'"):
+        ss.solvers.SpaRSA(steps="short")
+
+
 def test_the_objective_may_rise_but_never_above_the_last_m_values() -> None:
     problem = problem_on_text()
     rises = {}

@@ -19,7 +19,7 @@ from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers.shared import augmented, hand_over, interior_point
 from sparsescope.solvers.shared.hand_over import LONG
-from sparsescope.solvers.shared.proximal_point import ProximalPoint
+from sparsescope.solvers.shared.proximal_point import ProximalPoint, inverses
 
 HINGE = "crammer-singer"
 
@@ -311,3 +311,24 @@ def test_the_largest_lam_is_certified(penalty: str, kind: str, intercept: bool) 
         pytest.skip("no λ makes all weights zero")
     found = ss.solve(problem.with_lam(problem.lam_max), "ssnal", tol=1e-6, max_iter=100, record=False)
     assert found.converged and found.relative_gap <= 1e-6, found
+
+
+def test_a_curvature_beside_which_rounding_loses_the_rest_is_inverted_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a tiny row the curvature can be 1e16 times the proximal term: elimination may meet a pivot of zero."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((5, 3, 3)))[0]
+    values = np.array([1e16, 7e15, 1.0])
+    lost = inverses((Q * values) @ Q.transpose(0, 2, 1))
+    assert np.isfinite(lost).all()
+    mild = (Q * np.array([30.0, 2.0, 1.0])) @ Q.transpose(0, 2, 1)
+    usual = inverses(mild)
+
+    def singular(_: np.ndarray) -> np.ndarray:
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(np.linalg, "inv", singular)
+    np.testing.assert_allclose(inverses(mild), usual, rtol=1e-10, atol=1e-12)
+    values, _ = np.linalg.eigh(inverses((Q * np.array([1e16, 7e15, 1.0])) @ Q.transpose(0, 2, 1)))
+    assert (values >= 0.0).all() and (values <= 1.0 + 1e-12).all()

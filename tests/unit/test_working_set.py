@@ -22,7 +22,7 @@ from sparsescope.solvers.auto import choose
 from sparsescope.solvers.shared.forecast import Forecast
 from sparsescope.solvers.shared.gradient_steps import AT_ONCE, FEW, GradientSteps
 from sparsescope.solvers.shared.newton import Newton
-from sparsescope.solvers.shared.pacing import Naps, NewtonPacing, SearchPacing
+from sparsescope.solvers.shared.pacing import ENOUGH, Naps, NewtonPacing, SearchPacing
 from sparsescope.solvers.shared.support import Support
 from sparsescope.solvers.working_set import LEAST_ROWS
 
@@ -335,6 +335,38 @@ def test_a_newton_step_among_gradient_steps_is_judged_by_what_they_gained_before
     pacing.stepped(1.0, 1.0)
     pacing.swept(0.0, 10.0, batch=True)
     assert pacing.patience == (1 if paid else 2), "a step that gained all of what was left has paid"
+
+
+def test_no_newton_step_is_taken_where_gradient_steps_end_for_about_its_cost() -> None:
+    pacing = NewtonPacing()
+    assert not pacing.ends_before(1e9), "nothing is known"
+    for left in (9.0, 8.0, 6.0, 5.0, 3.0):
+        pacing.swept(1.0, 10.0, batch=True)
+        pacing.nears(left)
+    # The last four: 8 to 3 in three batches, so that 1.8 more of ten each are left.
+    assert pacing.ends_before(18.5 / ENOUGH) and not pacing.ends_before(17.5 / ENOUGH)
+    pacing.nears(5.0)
+    assert not pacing.ends_before(20.0 / ENOUGH), "they came nearer by 1 in three batches"
+    pacing.nears(9.0)
+    assert not pacing.ends_before(1e9), "they come no nearer"
+    pacing.nears(float("nan"))
+    assert not pacing.ends_before(1e9)
+    pacing.stepped(1.0, 1.0)
+    pacing.nears(1.0)
+    assert not pacing.ends_before(1e9), "a Newton step begins the account anew"
+
+
+@pytest.mark.parametrize(("penalty", "known"), [("elastic-net", True), ("l1", False), ("ridge", False)])
+def test_the_pace_of_gradient_steps_is_known_with_kinks_and_a_ridge(penalty: str, known: bool) -> None:
+    problem = on_digits(penalty=penalty)
+    solver = ss.solvers.WorkingSet(newton=False)
+    state = solver.init(problem)
+    state.aim = 1e-8
+    for _ in range(3):
+        solver.step(problem, state)
+    assert len(state.pacing.left) == (3 if known else 0)
+    if known:
+        assert np.isfinite(state.pacing.left).all() and state.pacing.left[0] > 0.0
 
 
 def test_the_first_gradient_steps_after_a_small_change_say_nothing_about_their_pace() -> None:

@@ -46,7 +46,24 @@ def turned_gradient(Z, old_Z, Y, loss, old_U, U):
 
 @kernel
 def list_rows(
-    G, start, scale, now, old, beta, lam, penalty, penalised, now_used, old_used, V, V_used, kept, rows, count
+    G,
+    start,
+    scale,
+    now,
+    old,
+    beta,
+    lam,
+    penalty,
+    penalised,
+    now_used,
+    old_used,
+    V,
+    V_used,
+    kept,
+    rows,
+    count,
+    lengths,
+    bend,
 ):
     """First half of a proximal step for a block of gradient rows: the rows that it concerns, and their places.
 
@@ -56,6 +73,9 @@ def list_rows(
     position ``count`` on; returns the new count. A row with W_j = W'_j = 0 that is optimal at zero is left out: it
     stays there for every step size. So the cost of all that follows goes with the support. Rows from ``penalised`` on
     (the intercept) always matter. V may be ``now`` if β = 0.
+
+    ``kept`` comes with the gradient G' at W', in the rows that mattered then, all that have moved among them. To
+    ``bend`` (2,) are added, over the entries that have moved, ⟨W − W', G − G'⟩ and Σ_j lengths_j‖G_j − G'_j‖².
     """
     for b in range(G.shape[0]):
         j = start + b
@@ -66,7 +86,12 @@ def list_rows(
             continue
         V_used[j] = 1
         for k in range(G.shape[1]):
-            kept[j, k] = scale * G[b, k]
+            slope = scale * G[b, k]
+            if now[j, k] != old[j, k]:
+                turned = slope - kept[j, k]
+                bend[0] += (now[j, k] - old[j, k]) * turned
+                bend[1] += lengths[j] * turned * turned
+            kept[j, k] = slope
             V[j, k] = now[j, k] + beta * (now[j, k] - old[j, k])
         rows[count] = j
         count += 1

@@ -9,6 +9,11 @@ repeat:
         α ← max(ηα, κ),  κ the curvature of the loss along the rejected step
     W ← W⁺
     α ← ⟨ΔW, ΔG⟩/⟨ΔW, ΔW⟩ of this step, kept within [1e-30, 1e30]      (⟨ΔW, ΔG⟩ = ⟨ΔZ, ΔU⟩/n: Z is linear in W)
+
+Alternating steps (Frassoldati, Zanghirati and Zanni 2008) look at a second quotient, β = ⟨ΔG, ΔG⟩/⟨ΔW, ΔG⟩ ≥ α, here
+over the entries that the step has moved. Where α is below τβ, the next step takes the largest
+of the last three β in place of α: such short steps end what the directions of large curvature have left, and the long
+ones after them reach far along the others.
 """
 
 from __future__ import annotations
@@ -30,6 +35,10 @@ from .shared.proximal import MOST_TRIALS, ProximalState, first_constant
 
 SHARED_BYTES = 2**26  # largest XᵀU that is kept for the next step
 LEAST, MOST = 1e-30, 1e30  # bounds of the Barzilai–Borwein step, as in the paper
+STEPS = ("paper", "alternating")
+RATIO = 0.1  # τ
+SLIGHT = 1e-8  # α/β below which there is nothing but rounding in them
+SHORT = 3  # quotients β among which a short step chooses
 
 
 class SpaRSAState(ProximalState):
@@ -45,11 +54,13 @@ class SpaRSAState(ProximalState):
         super().__init__(problem, coef)
         self.old_U = np.empty_like(self.U)
         self.values: list[float] = []
+        self.curved: list[float] = []  # the last β
         self.begin(problem, known, alpha)
 
     def begin(self, problem: Problem, known: Known | None = None, alpha: float | None = None) -> None:
         """Forget the past: loss and gradient afresh, and the first α."""
         self.pulled = None
+        self.stepped, self.curved = False, []
         if known is None:
             self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
         else:
@@ -64,7 +75,7 @@ class SpaRSAState(ProximalState):
 
     def resume(self, problem: Problem) -> None:
         """Go on after somebody else moved the point: loss and gradient afresh; α is that of the last step."""
-        self.pulled = None
+        self.pulled, self.stepped = None, False
         self.f = loss_gradient(self.Z, *problem.terms, self.U) / problem.n
         support_flags(self.coef[: self.d], self.used)
         self.judge(problem)
@@ -82,13 +93,15 @@ class SpaRSA(Solver):
     memory: int = field(5, 1, 50, "M: the new objective is compared with the largest of the last M (1: it never rises)")
     sigma: float = field(0.01, 0.0, 0.99, "σ: share of the quadratic decrease that a step must reach")
     growth: float = field(2.0, 1.1, 10.0, "η: factor by which α is raised, at least, after a rejected step")
+    steps: str = field("paper", choices=STEPS, doc="long steps alone, as printed, or short ones among them")
+    ratio: float = field(RATIO, 0.0, 1.0, "τ: a short step is taken where α is below τβ")
 
     title = "SpaRSA"
     menu_order = 50
     contract_iterations = 600
     doc = "Proximal gradient with Barzilai–Borwein steps; the objective may rise for a few iterations."
     columns = STEP_COLUMNS
-    source = "Wright, Nowak and Figueiredo 2009; Blondel et al. 2013, Sec. 5.2"
+    source = "Wright, Nowak and Figueiredo 2009; Blondel et al. 2013, Sec. 5.2; Frassoldati, Zanghirati and Zanni 2008"
     takes_sample_weights = takes_feature_weights = True
 
     def start(self, problem: Problem, coef: np.ndarray) -> SpaRSAState:
@@ -101,6 +114,8 @@ class SpaRSA(Solver):
         slack = 8.0 * eps * abs(worst)
         state.exchange()
         state.take_gradient(problem, state.old_U, 0.0)
+        if self.steps == "alternating":
+            self._shorten(state)
         for trial in range(1, MOST_TRIALS + 1):
             state.move(problem, 1.0 / state.K)
             state.trials = float(trial)
@@ -114,8 +129,21 @@ class SpaRSA(Solver):
         state.step_size = 1.0 / state.K
         state.working_set = float(problem.rows)
         state.iteration += 1
+        state.stepped = True
         if state.size > 0.0:
             state.K = min(max(turn / n / state.size, LEAST), MOST)
+
+    def _shorten(self, state: SpaRSAState) -> None:
+        """Take a short step in place of a much longer one."""
+        turn, square = state.bend
+        if not state.stepped or not turn > SLIGHT * square / state.K:  # α/β: below it is rounding
+            return
+        state.curved = [*state.curved, min(max(float(square / turn), LEAST), MOST)][-SHORT:]
+        if self.ratio * state.curved[-1] > state.K:
+            state.K = max(state.curved)
+
+    def idle(self, problem: Any) -> dict[str, str]:
+        return {} if self.steps == "alternating" else {"ratio": "All steps are long ones."}
 
     def _raised(self, problem: Problem, state: SpaRSAState, rise: float) -> float:
         """α after a rejected step: the curvature it met, which is better than a factor."""

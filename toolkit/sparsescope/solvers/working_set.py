@@ -25,22 +25,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels.rows import penalty_sum, row_violations
+from ..kernels.rows import penalty_sum
 from ..kernels.sweeps import LineSearch, Swept, both, sweep_line_search
 from ..pauses import pause
 from ..problems.base import Certificate
 from ..problems.certificate import Known, certify, is_double
 from ..problems.prediction import Problem
 from ..registry import Column, field, solvers
-from ..threads import cores, even_rounds, in_rounds, using
+from ..threads import cores, using
 from .base import Solution, Solver, State, settings
 from .shared import by_passes, gradient_steps, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
+from .shared.forecast import ridge
 from .shared.gradient_steps import GradientSteps
 from .shared.in_parts import largest, swept_in_parts
-from .shared.newton import Newton, able, single
-from .shared.working_set_state import Looked, WorkingSetState
+from .shared.newton import Newton, able, expected_work, single
+from .shared.working_set_state import Looked, WorkingSetState, violations_at
 
 LEAST_ROWS = (64, 256)  # bounds of the smallest working set, which is an eighth of the rows
 GROWTH = 8  # a working set holds at most this many times the rows in use
@@ -53,7 +54,6 @@ ENTERS = 0.95
 SIGMA, BACKTRACK, TRIALS_MOST = 0.01, 0.5, 30  # line search of the sweeps, as for bcd-ls
 # What an entry costs when a sweep reads it, in units of one read by a Hessian product (measured: by samples, block).
 SWEEP_COST, SWEEP_COST_BLOCK = 3.0, 15.0
-RANKED, ROW_COST = 100_000, 10.0  # weights whose rows are ranked between two pauses; cost of one in products of numbers
 LOOKS = 300_000  # products of a gradient from which on each gradient step is asked whether it may be the last
 REFRESH = 20  # steps after which scores are computed afresh, so that rounding does not pile up
 
@@ -182,7 +182,7 @@ class WorkingSet(Solver):
                 self._take_all(problem, state)
             pause()
         due = self.newton and state.pacing.due and able(problem) and not state.polish.on
-        if due and self._newton(problem, state):
+        if due and not self._ends_without(problem, state) and self._newton(problem, state):
             return True
         if state.gradient is None and not state.polish.on and gradient_steps.takes_part(problem, state.chosen.size):
             self._take_part(problem, state)
@@ -190,6 +190,13 @@ class WorkingSet(Solver):
             return False
         self._gradient(problem, state, state.gradient)
         return True
+
+    def _ends_without(self, problem: Problem, state: WorkingSetState) -> bool:
+        """Return whether gradient steps are likely to end sooner than a Newton step would help."""
+        steps = self.cg_steps if state.newton is None else state.newton.cg_steps
+        block = state.newton is None or state.newton.uses_block
+        work = expected_work(problem, state.coef, steps, block)
+        return state.pacing.ends_before(work / (SWEEP_COST_BLOCK if block else SWEEP_COST))
 
     @staticmethod
     def _take_all(problem: Problem, state: WorkingSetState) -> None:
@@ -232,6 +239,7 @@ class WorkingSet(Solver):
         block = state.newton is None or state.newton.uses_block
         gradient.cost += passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST)
         gradient.gained += state.objective - gradient.objective
+        nears = not gradient.begun and bool(state.aim) and problem.penalty.zeroes_rows and ridge(problem) > 0.0
         if not gradient.begun:
             # With several scores and kinks at single entries, Newton steps lead to bursts that hindsight does not see.
             hindsight = problem.m == 1 or problem.regulariser.entry_terms() is None
@@ -240,13 +248,15 @@ class WorkingSet(Solver):
         state.objective = gradient.objective
         state.passes += passes
         if state.whole:
-            if looks and not state.ready:
+            if (looks or nears) and not state.ready:
                 self._meet(problem, state, gradient)
             state.working_set = float(problem.d)
             state.ready = bool(state.aim) or None  # its gradient is that of the next step: it costs little
             state.look_at_rows(problem)
         else:
             self._look_at_part(problem, state, gradient)
+        if nears:
+            state.pacing.nears(state.forecast.above(state.aim))
 
     @staticmethod
     def _meet(problem: Problem, state: WorkingSetState, gradient: GradientSteps) -> np.ndarray:
@@ -282,7 +292,7 @@ class WorkingSet(Solver):
         violation, paper = state.violation[: len(weights)], state.paper[: len(weights)]
         near = np.empty(len(weights))
         for lam, out in ((ENTERS * problem.lam, near), (problem.lam, violation)):
-            _violations(problem, seen.G, weights, lam, out, paper)
+            violations_at(problem, seen.G, weights, lam, out, paper)
         if seen.rows is not None:
             found = violation.copy()
             state.violation[:] = 0.0
@@ -374,18 +384,6 @@ class WorkingSet(Solver):
         state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
         state.trials, state.step_size = float(done.trials), done.size
         return True
-
-
-def _violations(problem: Problem, G: np.ndarray, W: np.ndarray, lam: float, out: np.ndarray, paper: np.ndarray) -> None:
-    """Write to out (s,) the violations at λ of rows with gradients G and weights W, (s, m); ``paper`` is lost."""
-
-    def some(_: int, first: int, last: int) -> None:
-        at = slice(first, last)
-        row_violations(G[at], 1.0, W[at], lam, problem.row_penalty, False, out[at], paper[at])
-
-    # A penalty that weighs each row apart takes all of them at once.
-    whole, size = problem.regulariser.needs_all_rows, len(W)
-    in_rounds([(0, size)] if whole else even_rounds(size, ROW_COST * problem.m, ROW_COST * RANKED), some)
 
 
 def _entries(problem: Problem) -> float:

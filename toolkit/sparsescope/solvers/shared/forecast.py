@@ -14,6 +14,12 @@ LENIENCE, STRICTER, MORE_LENIENT, LENIENCES, NEWTON_LEAVES = 4.0, 0.6, 2.0, (1.0
 FAR = 300.0  # factor above what suffices from which on a few gradient steps do not get there
 
 
+def ridge(problem: Problem) -> float:
+    """The smallest b of Σ a|w| + b½w² in Ω; 0 where Ω is not such a sum."""
+    terms = problem.regulariser.entry_terms()
+    return 0.0 if terms is None else float(np.min(terms[1]))
+
+
 class Forecast:
     """The relative gap that the last sweep suggests, and by how much such guesses have been too large.
 
@@ -41,8 +47,7 @@ class Forecast:
         self._note(problem, float(violations @ violations), float(violations.max()), objective, penalty)
 
     def _note(self, problem: Problem, squares: float, worst: float, objective: float, penalty: float) -> None:
-        terms = problem.regulariser.entry_terms()
-        least = 0.0 if terms is None else float(np.min(terms[1]))
+        least = ridge(problem)
         lost = 0.5 * squares / least if least > 0.0 else penalty * worst
         self.guess = lost / max(abs(objective) * problem.lam, np.finfo(np.float64).tiny)
 
@@ -53,6 +58,10 @@ class Forecast:
     def is_far(self, aim: float) -> bool:
         """Return whether a few steps more will hardly lead to a relative gap of ``aim``."""
         return self.guess > FAR * self.lenience * aim
+
+    def above(self, aim: float) -> float:
+        """Logarithm of the last guess over what suffices for a relative gap of ``aim``; nan after other steps."""
+        return float(np.log(max(self.guess, np.finfo(np.float64).tiny) / (self.lenience * aim)))
 
     def forget(self) -> None:
         """Forget the last guess: the point has moved by another step."""

@@ -157,7 +157,7 @@ class GradientSteps:
         if rows is not None:
             self.at = np.append(rows, problem.d) if problem.intercept else rows
             self.part, coef = problem.restricted(rows, _columns(problem, rows)), coef[self.at]
-        self.solver: SpaRSA = solvers.create("sparsa")
+        self.solver: SpaRSA = solvers.create("sparsa", steps="alternating")
         lengths = self._lengths(problem)
         alpha = self._first(self.part or problem, lengths) if alpha is None else alpha
         self.inner = SpaRSAState(self.part or problem, coef, known, alpha)

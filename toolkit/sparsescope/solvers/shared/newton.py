@@ -22,6 +22,7 @@ from ...kernels.newton import loss_derivatives, moved_loss
 from ...pauses import pause
 from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
+from ...problems.screened_gradient import used_rows
 from ...threads import even_rounds, in_rounds
 from ..base import State
 from .armijo import BACKTRACK, SIGMA, backtrack
@@ -56,6 +57,17 @@ def single(problem: Problem) -> bool:
 def able(problem: Problem) -> bool:
     """Return whether loss and penalty have the row functions a Newton step needs (all registered smooth ones have)."""
     return hasattr(problem.loss, "hessian_product") and has_derivatives(problem)
+
+
+def expected_work(problem: Problem, coef: np.ndarray, cg_steps: int, block: bool) -> float:
+    """Entries of X that a step on the rows of ``coef`` in use reads and gathers, with ``cg_steps`` of CG."""
+    share = np.count_nonzero(used_rows(coef[: problem.d])) / problem.d
+    return float(problem.design.nnz) * share * _reads(problem, cg_steps, block)
+
+
+def _reads(problem: Problem, products: int, block: bool) -> float:
+    """Times that a step with this many Hessian products reads the entries of its columns, and gathers them."""
+    return 2.0 * products + 3.0 + (GATHERED / problem.m if block else 0.0)
 
 
 def take_derivatives(problem: Problem, Z: np.ndarray, U: np.ndarray, A: np.ndarray, bent: np.ndarray) -> float:
@@ -171,8 +183,6 @@ class Newton:
             state.Z += move.E
         promised = -move.slope * (move.size - 0.5 * move.size**2)
         self._trust(move.taken, move.size, (before - move.after) / promised if move.taken else 0.0, products)
-        read = (2.0 * products + 3.0) * known.nnz
-        gathered = GATHERED * known.nnz / problem.m if known.block is not None else 0.0
         return Step(
             move.taken,
             before,
@@ -180,8 +190,8 @@ class Newton:
             move.size if move.taken else float("nan"),
             move.trials,
             products,
-            read,
-            read + gathered,
+            known.nnz * _reads(problem, products, False),
+            known.nnz * _reads(problem, products, known.block is not None),
         )
 
     def _moved(

@@ -16,6 +16,10 @@ RATIOS = (0.5, 0.98)  # bounds for the convergence factor of sweeps, which is es
 # gain of a step, at least REST counts as still missing after it. Measured by the data read to gaps of 1e-2, 1e-4 and
 # 1e-6, with the rule for all penalties: .92 of what the rule for sweeps reads on 168 dense problems, .93 on 96 others.
 SLOW, WINDOW, HINDSIGHT, REST = 0.5, 3, 0.4, 0.1
+# With a ridge batches of gradient steps come nearer by about the same factor each. No Newton step is taken where they
+# are likely to reach the gap for this multiple of what it costs. Seconds to gaps of 1e-2, 1e-4 and 1e-6 with elastic
+# nets, beside those without the rule: .94 on 84 problems of seven data sets with 3 to 26 classes.
+ENOUGH = 3.0
 LONGEST_NAP = 7  # searches that a sample may miss if the last one did not move it
 ROUND = 2.0  # sweeps without a search end when the iteration's work is this multiple of that of the sweep with a search
 PACE = 1.0  # or when one gains less, for its work, than this share of the sweep with a search
@@ -51,11 +55,12 @@ class NewtonPacing:
         self.gained, self.spent = 0.0, 0.0
         self.falls = False  # whether gradient steps gain so fast that the first Newton step waits
         self.fresh = False  # whether the next batch is the first of a problem near the last
+        self.left: list[float] = []  # logarithms of the gap over its aim after batches, since the last Newton step
 
     def begin(self) -> None:
         """Count afresh, for a problem near the last: the patience goes on."""
         self.sweeps, self.drop, self.ratio, self.debt = 0, 0.0, RATIOS[1], None
-        self.drops, self.falls, self.fresh = [], False, True
+        self.drops, self.falls, self.fresh, self.left = [], False, True, []
         self.patience = min(self.patience, FIRST_PATIENCE)
 
     @property
@@ -81,6 +86,17 @@ class NewtonPacing:
         self.sweeps += 1
         self.cost = max(cost, 1.0)
 
+    def nears(self, left: float) -> None:
+        """Note by how much the gap is above its aim after a batch, as a logarithm."""
+        self.left = [*self.left, left][-WINDOW - 1 :]
+
+    def ends_before(self, work: float) -> bool:
+        """Return whether batches alone are likely to reach the aim for ENOUGH times this work, counted as theirs is."""
+        if len(self.left) < 2:
+            return False
+        pace = (self.left[0] - self.left[-1]) / (len(self.left) - 1)
+        return self.left[-1] * self.cost <= ENOUGH * work * pace
+
     def _has_paid(self, after: float) -> bool:
         """Return whether the last Newton step has, by what the batches before it gained and the one ``after`` it."""
         if self.gained <= 0.0:
@@ -96,7 +112,7 @@ class NewtonPacing:
     def stepped(self, gain: float, sweeps: float) -> None:
         """Note the gain of a Newton step that cost as much as ``sweeps`` sweeps."""
         q = self.ratio
-        self.gained, self.spent = gain, sweeps
+        self.gained, self.spent, self.left = gain, sweeps, []
         self.debt = self.drop * q * (1.0 - q ** (sweeps + 1.0)) / (1.0 - q) - gain
 
 

@@ -35,6 +35,8 @@ class ProximalState(State):
     listed : numbers of the rows that the step concerns, or of the blocks, the first ``count`` of them
     lengths : (rows,) step lengths of the rows beside each other, all 1 in the printed methods; ``size`` is in their
         norm, Σ_j ‖δ_j‖²/lengths_j (blocks that tie rows do without)
+    bend : (2,) ⟨W − W', G − G'⟩ and Σ_j lengths_j‖G_j − G'_j‖² over the entries that the last step has moved (blocks
+        that tie rows do without); of no meaning at a first step
     turn : ⟨V − W⁺, W⁺ − W⟩, positive if the momentum points uphill · K, t : curvature and momentum of the methods
     """
 
@@ -51,6 +53,7 @@ class ProximalState(State):
         self.G = np.empty_like(coef)  # only rows that a step concerns are ever written: the rest takes no memory
         self.listed = np.empty(rows, dtype=np.intp)
         self.lengths = np.ones(rows)
+        self.bend = np.zeros(2)
         self.count = 0
         size = max(1, min(self.d, BLOCK_BYTES // (m * coef.itemsize)))
         self.block = np.empty((size, m), dtype=coef.dtype) if problem.design.is_sparse else None
@@ -84,6 +87,7 @@ class ProximalState(State):
     def take_gradient(self, problem: Problem, U: np.ndarray, beta: float) -> None:
         """G = XᵀU/n and V = W + β(W − W') on the rows that the step concerns; after :meth:`exchange`."""
         count, scale = 0, 1.0 / problem.n
+        self.bend[:] = 0.0
         self.passes += 1.0
         if isinstance(problem.regulariser, BlockRegulariser):  # a block's rows may be anywhere: all of G is needed
             problem.design.rmatmul(U, self.G)
@@ -124,6 +128,8 @@ class ProximalState(State):
                     self.G,
                     self.listed,
                     count,
+                    self.lengths,
+                    self.bend,
                 )
             )
 

@@ -214,8 +214,18 @@ class ProximalPoint:
         penalty = row_functions(self.problem).of_rows(numbers)
         pieces(vectors, self.sigma * self.strength, penalty, P, A)
         rest = np.eye(p) - P
-        values, Q = np.linalg.eigh(np.linalg.inv(A + rest) - rest)
+        values, Q = np.linalg.eigh(inverses(A + rest) - rest)
         return [Q[v][:, values[v] > RANK] * np.sqrt(values[v][values[v] > RANK]) for v in range(g)]
+
+
+def inverses(A: np.ndarray) -> np.ndarray:
+    """Inverses (g, p, p) of symmetric matrices whose eigenvalues are at least 1, also where rounding has lost these."""
+    try:
+        return np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        values, Q = np.linalg.eigh(A)
+        found: np.ndarray = (Q / np.maximum(values, 1.0)[:, None, :]) @ Q.transpose(0, 2, 1)
+        return found
 
 
 class Columns:

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...kernels.rows import row_violations
 from ...kernels.sweeps import keep, make_kept
 from ...pauses import pause
 from ...problems.prediction import Problem
 from ...problems.screened_gradient import ScreenedGradient, used_rows
-from ...threads import in_rounds
+from ...threads import even_rounds, in_rounds
 from ..base import State
 from . import gradient_steps
 from .forecast import Forecast
@@ -20,6 +21,7 @@ from .pacing import NewtonPacing
 from .polish import Polish
 
 STILL = 1e-10  # share of F by which it stands still
+RANKED, ROW_COST = 100_000, 10.0  # weights whose rows are ranked between two pauses; cost of one in products of numbers
 NEAR = 2.0  # factor of λ within which a problem is so much like the one before that Newton steps go on as they were
 
 
@@ -161,3 +163,17 @@ class WorkingSetState(State):
                 problem.regulariser.levels(self.G, 1.0, self.screen.levels)
             self.screen.know(U)
         return Looked(self.G, used, None, problem.lam)
+
+
+def violations_at(
+    problem: Problem, G: np.ndarray, W: np.ndarray, lam: float, out: np.ndarray, paper: np.ndarray
+) -> None:
+    """Write to out (s,) the violations at λ of rows with gradients G and weights W, (s, m); ``paper`` is lost."""
+
+    def some(_: int, first: int, last: int) -> None:
+        at = slice(first, last)
+        row_violations(G[at], 1.0, W[at], lam, problem.row_penalty, False, out[at], paper[at])
+
+    # A penalty that weighs each row apart takes all of them at once.
+    whole, size = problem.regulariser.needs_all_rows, len(W)
+    in_rounds([(0, size)] if whole else even_rounds(size, ROW_COST * problem.m, ROW_COST * RANKED), some)
