@@ -148,10 +148,13 @@ def test_columns_that_go_together_have_few_directions(tangled: bool) -> None:
     # The estimate takes pairs of different samples, and so leaves out what n samples add by chance.
     exact = X.shape[1] ** 2 / ((cosines**2).sum() - (0 if tangled else X.shape[1] ** 2 / len(X)))
     assert made.directions() == pytest.approx(min(exact, X.shape[1]), rel=0.35)
-    assert is_tangled(made) == tangled and may_crowd(made) != tangled
-    assert takes_part(made, 50) != tangled
-    assert takes_part(made.with_(penalty="elastic-net"), 50), "a ridge"
-    assert may_crowd(made.with_(loss="logistic")) and takes_part(made.with_(loss="logistic"), 50), "no hinges"
+    assert is_tangled(made) == tangled and may_crowd(made) and takes_part(made, 50), "many scores"
+    two = ss.Problem(X, y % 2, loss="binary-squared-hinge", lam_ratio=0.1)
+    assert may_crowd(two) != tangled and takes_part(two, 50) != tangled
+    assert takes_part(two.with_(penalty="elastic-net"), 50), "a ridge"
+    assert may_crowd(two.with_(loss="binary-logistic")) and takes_part(two.with_(loss="binary-logistic"), 50), (
+        "no hinges"
+    )
 
 
 def test_the_scores_are_those_of_the_weights_after_every_kind_of_step() -> None:

@@ -14,7 +14,7 @@ With few columns there is no use for a working set: a few SpaRSA steps on all ro
 they do for dense X while most rows are in use, and where the penalty ties features in blocks; a Newton step then moves
 the blocks in use. From zero weights on they also do for sparse X with a ridge in the penalty. For dense X they
 take its place on B, too: products with the columns of B, gathered into one array, take a fraction of the time of a walk
-along them (not so for hinges without a ridge where columns go together).
+along them (not so for hinges of one score without a ridge where columns go together).
 Data in blocks of rows are read in passes, and the above works on the columns that a pass names (shared/by_passes.py).
 """
 
@@ -239,7 +239,7 @@ class WorkingSet(Solver):
         block = state.newton is None or state.newton.uses_block
         gradient.cost += passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST)
         gradient.gained += state.objective - gradient.objective
-        nears = not gradient.begun and bool(state.aim) and problem.penalty.zeroes_rows and ridge(problem) > 0.0
+        nears = not gradient.begun and bool(state.aim) and _kinks_and_ridge(problem)
         if not gradient.begun:
             # With several scores and kinks at single entries, Newton steps lead to bursts that hindsight does not see.
             hindsight = problem.m == 1 or problem.regulariser.entry_terms() is None
@@ -353,6 +353,8 @@ class WorkingSet(Solver):
             state.pacing.swept(drop, done.read)
             if state.aim:
                 state.forecast.swept(problem, of_rows, after, after - loss)
+                if _kinks_and_ridge(problem):
+                    state.pacing.nears(state.forecast.above(state.aim))
                 state.ready = state.forecast.ends(state.aim)
         if (state.aim and state.ready) or done.residual <= state.target:
             state.chosen = None
@@ -384,6 +386,10 @@ class WorkingSet(Solver):
         state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
         state.trials, state.step_size = float(done.trials), done.size
         return True
+
+
+def _kinks_and_ridge(problem: Problem) -> bool:
+    return problem.penalty.zeroes_rows and ridge(problem) > 0.0
 
 
 def _entries(problem: Problem) -> float:

@@ -27,8 +27,7 @@ FEW = 128  # columns of X up to which gradient steps on all rows take the place 
 # no more than FEW_DENSE: a sweep takes the exponentials of all samples anew for each column. Measured on 20 data sets,
 # six of them real, of 80 to 10 000 samples, 150 to 22 283 features and 3 to 20 classes: .6 of the time on average, .1
 # to 1.7. With 105 samples and ℓ1/ℓ2 it is 1.1 times as long. With hinges, of which a sweep leaves out the samples that
-# are flat, .4 to .9 on average over 15 data sets, but 1.05 on nine whose columns are tangled, with a norm (with a ridge
-# .9 on these): pixels of ten thousand images 1.2.
+# are flat, .4 to .9 on average over 15 data sets.
 FEW_SAMPLES, FEW_DENSE = 128, 400
 GATHERED_BYTES = 2**29  # of the columns of a working set, if they are most of X; more stay where they are, for sweeps
 # Up to MOST columns of dense X, and no more than samples, gradient steps open where at least the share VIOLATED of the
@@ -36,9 +35,9 @@ GATHERED_BYTES = 2**29  # of the columns of a working set, if they are most of X
 # 2000 to 5000 samples, 200 to 1500 features and 5 to 12 classes, with .05 to 1 of the rows in use: with most of them
 # two to nine times as fast as sweeps. From 800 features on, where few stay in use, an opening costs what others gain.
 MOST, VIOLATED, CROWDED, SPARSE = 600, 0.9, 0.5, 0.4
-# With hinges they do not, nor on a working set under a norm, where the columns have fewer directions in effect than
-# this share of d and n: pixels, where sweeps leave fewer rows in use (.03 to .11 of them; generated features and words
-# .6 to 1).
+# Columns are tangled if they have fewer directions in effect than this share of d and n: pixels (.03 to .11 of them;
+# generated features and words .6 to 1), where sweeps leave fewer rows in use. With hinges and one score gradient steps
+# take 1.08 of the time there (1500 and 5000 images), with ten .68 under ℓ1 and .96 under ℓ1/ℓ2.
 TANGLED = 0.25
 # Share of single weights in use from which on they are faster than newglmnet on the same data, 1.5 to 15 times; with
 # one score or two, whose Hessians cost little, 1.5 to 3 times.
@@ -70,7 +69,7 @@ def takes_part(problem: Problem, rows: int) -> bool:
     if terms is not None and terms[1] > 0.0:
         return True
     enough = problem.n >= FEW_SAMPLES or problem.d <= FEW_DENSE
-    return enough and not (problem.loss.hinges and is_tangled(problem))
+    return enough and not sweeps_win(problem)
 
 
 def products_win(problem: Problem) -> bool:
@@ -82,7 +81,12 @@ def may_crowd(problem: Problem) -> bool:
     """Return whether gradient steps take the place of sweeps while most rows are in use: products with dense X."""
     if problem.partitioned or problem.design.is_sparse or takes_all(problem):
         return False
-    return not (problem.loss.hinges and is_tangled(problem))
+    return not sweeps_win(problem)
+
+
+def sweeps_win(problem: Problem) -> bool:
+    """Return whether sweeps win in spite of products with dense X: one score, hinges and columns that go together."""
+    return problem.m == 1 and problem.loss.hinges and is_tangled(problem)
 
 
 def is_tangled(problem: Problem) -> bool:
