@@ -48,9 +48,9 @@ def test_steps_are_those_of_barzilai_and_borwein(intercept: bool) -> None:
     assert 15 <= accepted_at_once < 25, "the default settings should meet both cases here"
 
 
-@pytest.mark.parametrize("intercept", [False, True], ids=["plain", "intercept"])
-def test_alternating_steps_are_short_where_the_long_one_is_much_longer(intercept: bool) -> None:
-    problem = problem_on_text(intercept)
+@pytest.mark.parametrize(("intercept", "penalty"), [(False, "l1/l2"), (True, "elastic-net"), (True, "block-l1/l2")])
+def test_alternating_steps_are_short_where_the_long_one_is_much_longer(intercept: bool, penalty: str) -> None:
+    problem = problem_on_text(intercept, penalty=penalty)
     d, ratio = problem.d, 0.3
     solver = ss.solvers.SpaRSA(steps="alternating", ratio=ratio)
 
@@ -93,12 +93,12 @@ def test_a_point_that_somebody_else_moved_gives_no_short_step() -> None:
     assert len(state.curved) == 3
 
 
-@pytest.mark.parametrize("penalty", ["l1", "l1/l2", "elastic-net"])
+@pytest.mark.parametrize("penalty", ["l1", "l1/l2", "elastic-net", "block-l1/l2"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_alternating_steps_reach_the_optimum_of_the_others(penalty: str, dtype: str) -> None:
     problem = problem_on_text(True, dtype, loss="logistic", penalty=penalty)
     tol = 1e-8 if dtype == "float64" else 1e-4
-    known = ss.solve(problem, "bcd-ls", tol=tol, record=False)
+    known = ss.solve(problem, "fista-ls", tol=tol, max_iter=3000, record=False)
     found = ss.solve(problem, ss.solvers.SpaRSA(steps="alternating"), tol=tol, max_iter=3000, record=False)
     assert found.converged and found.objective == pytest.approx(known.objective, rel=2.0 * tol)
 

@@ -113,8 +113,9 @@ class SpaRSA(Solver):
         # Near the optimum F changes by less than its rounding error: such a rise is not one.
         slack = 8.0 * eps * abs(worst)
         state.exchange()
-        state.take_gradient(problem, state.old_U, 0.0)
-        if self.steps == "alternating":
+        alternating = self.steps == "alternating"
+        state.take_gradient(problem, state.old_U, 0.0, bends=alternating)
+        if alternating:
             self._shorten(state)
         for trial in range(1, MOST_TRIALS + 1):
             state.move(problem, 1.0 / state.K)

@@ -35,8 +35,8 @@ class ProximalState(State):
     listed : numbers of the rows that the step concerns, or of the blocks, the first ``count`` of them
     lengths : (rows,) step lengths of the rows beside each other, all 1 in the printed methods; ``size`` is in their
         norm, Σ_j ‖δ_j‖²/lengths_j (blocks that tie rows do without)
-    bend : (2,) ⟨W − W', G − G'⟩ and Σ_j lengths_j‖G_j − G'_j‖² over the entries that the last step has moved (blocks
-        that tie rows do without); of no meaning at a first step
+    bend : (2,) ⟨W − W', G − G'⟩ and Σ_j lengths_j‖G_j − G'_j‖² over the entries that the last step has moved; of no
+        meaning at a first step
     turn : ⟨V − W⁺, W⁺ − W⟩, positive if the momentum points uphill · K, t : curvature and momentum of the methods
     """
 
@@ -84,12 +84,15 @@ class ProximalState(State):
                 self.pulled[start:stop] = G
         return self.pulled
 
-    def take_gradient(self, problem: Problem, U: np.ndarray, beta: float) -> None:
-        """G = XᵀU/n and V = W + β(W − W') on the rows that the step concerns; after :meth:`exchange`."""
+    def take_gradient(self, problem: Problem, U: np.ndarray, beta: float, bends: bool = False) -> None:
+        """G = XᵀU/n and V = W + β(W − W') on the rows that the step concerns; after :meth:`exchange`. ``bends``:
+        :attr:`bend` is asked for."""
         count, scale = 0, 1.0 / problem.n
         self.bend[:] = 0.0
         self.passes += 1.0
         if isinstance(problem.regulariser, BlockRegulariser):  # a block's rows may be anywhere: all of G is needed
+            moved = np.flatnonzero((self.old != self.coef).any(axis=1)) if bends else np.zeros(0, dtype=np.intp)
+            before = self.G[moved]
             problem.design.rmatmul(U, self.G)
             self.count = int(
                 list_blocks(
@@ -107,6 +110,9 @@ class ProximalState(State):
                     self.listed,
                 )
             )
+            delta = self.old[moved] - self.coef[moved]
+            turned = np.where(delta != 0.0, self.G[moved] - before, 0.0)
+            self.bend[:] = float((delta * turned).sum()), float((turned**2).sum())
             return
 
         def listing(G: np.ndarray, start: int, count: int) -> int:
