@@ -60,7 +60,7 @@ def test_alternating_steps_are_short_where_the_long_one_is_much_longer(intercept
 
     state = solver.init(problem)
     expected, short, betas = state.K, [], []
-    for _ in range(40):
+    for _ in range(25):
         before = state.coef.copy()
         solver.step(problem, state)
         if state.trials == 1:
@@ -105,9 +105,8 @@ def test_alternating_steps_reach_the_optimum_of_the_others(penalty: str, dtype: 
 
 def test_a_ratio_says_nothing_of_steps_that_are_all_long() -> None:
     problem = problem_on_text()
-    assert set(ss.solvers.SpaRSA().idle(problem)) == {"ratio"} and not ss.solvers.SpaRSA(steps="alternating").idle(
-        problem
-    )
+    assert set(ss.solvers.SpaRSA().idle(problem)) == {"ratio"}
+    assert not ss.solvers.SpaRSA(steps="alternating").idle(problem)
     with pytest.raises(ValueError, match="SpaRSA: steps is 'short'; allowed: 'paper', 'alternating'"):
         ss.solvers.SpaRSA(steps="short")
 

@@ -11,9 +11,9 @@ repeat:
     α ← ⟨ΔW, ΔG⟩/⟨ΔW, ΔW⟩ of this step, kept within [1e-30, 1e30]      (⟨ΔW, ΔG⟩ = ⟨ΔZ, ΔU⟩/n: Z is linear in W)
 
 Alternating steps (Frassoldati, Zanghirati and Zanni 2008) look at a second quotient, β = ⟨ΔG, ΔG⟩/⟨ΔW, ΔG⟩ ≥ α, here
-over the entries that the step has moved. Where α is below τβ, the next step takes the largest
-of the last three β in place of α: such short steps end what the directions of large curvature have left, and the long
-ones after them reach far along the others.
+over the entries that the step has moved. Where α is below τβ, the next step takes the largest of the last three β in
+place of α: such short steps end what the directions of large curvature have left, and the long ones after them reach
+far along the others.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class WorkingSet(Solver):
                 self._take_all(problem, state)
             pause()
         due = self.newton and state.pacing.due and able(problem) and not state.polish.on
-        if due and not self._ends_without(problem, state) and self._newton(problem, state):
+        if due and not (state.pacing.left and self._ends_without(problem, state)) and self._newton(problem, state):
             return True
         if state.gradient is None and not state.polish.on and gradient_steps.takes_part(problem, state.chosen.size):
             self._take_part(problem, state)
@@ -192,11 +192,11 @@ class WorkingSet(Solver):
         return True
 
     def _ends_without(self, problem: Problem, state: WorkingSetState) -> bool:
-        """Return whether gradient steps are likely to end sooner than a Newton step would help."""
+        """Return whether steps of the other kinds are likely to end sooner than a Newton step would help."""
         steps = self.cg_steps if state.newton is None else state.newton.cg_steps
         block = state.newton is None or state.newton.uses_block
-        work = expected_work(problem, state.coef, steps, block)
-        return state.pacing.ends_before(work / (SWEEP_COST_BLOCK if block else SWEEP_COST))
+        unit = SWEEP_COST_BLOCK if block else SWEEP_COST
+        return state.pacing.ends_before(expected_work(problem, state.coef, steps, block) / unit)
 
     @staticmethod
     def _take_all(problem: Problem, state: WorkingSetState) -> None:
