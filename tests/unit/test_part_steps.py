@@ -157,6 +157,17 @@ def test_columns_that_go_together_have_few_directions(tangled: bool) -> None:
     )
 
 
+def test_few_long_samples_are_few_in_effect() -> None:
+    X, y = drawn()
+    lengths = np.ones(len(X))
+    lengths[::10] = 30.0
+    scaled = np.random.default_rng(0).uniform(0.1, 10.0, X.shape[1])
+    found = [ss.Problem(made, y, lam_ratio=0.1).even_samples() for made in (X, X * scaled, lengths[:, None] * X)]
+    assert found[0] == pytest.approx(found[1]) and 0.9 * len(X) < found[0] <= len(X)
+    assert 0.05 * len(X) < found[2] < 0.15 * len(X)
+    assert ss.Problem(np.zeros((4, 2)), [0, 1, 0, 1], lam=1.0).even_samples() == 0.0
+
+
 def test_the_scores_are_those_of_the_weights_after_every_kind_of_step() -> None:
     made, solver = problem(0.15, intercept=True), WorkingSet()
     state: Any = solver.init(made)

@@ -412,15 +412,42 @@ def test_auto_takes_newton_steps_on_entries_where_the_penalty_sums_them(monkeypa
         (3000, 16, 4, "newglmnet", "newglmnet"),
     ],
 )
-@pytest.mark.parametrize("made", [np.asarray, sp.csr_array])
-def test_auto_sweeps_over_rows_where_classes_are_many_and_features_few(
-    n: int, d: int, m: int, with_l1: str, with_ridge: str, made: Any
+def test_auto_sweeps_over_rows_of_text_where_classes_are_many_and_features_few(
+    n: int, d: int, m: int, with_l1: str, with_ridge: str
 ) -> None:
-    X = made(np.eye(n, d))
-    for penalty, chosen in (("l1", with_l1), ("elastic-net", with_ridge)):
+    X = sp.csr_array(np.eye(n, d))
+    for penalty, chosen in (("l1", with_l1), ("elastic-net", "working-set" if m >= 16 else with_ridge)):
         problem = ss.Problem(X, np.arange(n) % m, loss="logistic", penalty=penalty, lam=1.0)
-        if made is sp.csr_array and m >= 16 and penalty == "elastic-net":
-            chosen = "working-set"  # text
+        assert auto.choose(problem)[0].name == chosen
+
+
+@pytest.mark.parametrize("loss", ["logistic", "multiclass-squared-hinge"])
+@pytest.mark.parametrize(
+    ("n", "d", "m", "changed", "with_l1", "with_ridge"),
+    [
+        (2000, 60, 10, "", "working-set", "working-set"),
+        (2000, 60, 3, "", "newglmnet", "working-set"),
+        (100, 9, 4, "", "newglmnet", "newglmnet"),
+        (1200, 60, 10, "tangled columns", "newglmnet", "newglmnet"),
+        (2000, 60, 10, "long samples", "newglmnet", "working-set"),
+        (2000, 60, 10, "rare classes", "newglmnet", "working-set"),
+        (50, 400, 10, "", "newglmnet", "newglmnet"),  # more features than samples
+        (3000, 16, 26, "tangled columns", "working-set", "working-set"),
+    ],
+)
+def test_auto_takes_products_with_dense_x_where_classes_are_several_and_columns_differ(
+    n: int, d: int, m: int, changed: str, with_l1: str, with_ridge: str, loss: str
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, d)), np.arange(n) % m
+    if changed == "tangled columns":
+        X += 5.0 * rng.standard_normal((n, 1))
+    elif changed == "long samples":
+        X[::20] *= 12.0
+    elif changed == "rare classes":
+        y = np.where(np.arange(n) % 50, y % 3, y)
+    for penalty, chosen in (("l1", with_l1), ("elastic-net", with_ridge)):
+        problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam=1.0)
         assert auto.choose(problem)[0].name == chosen
 
 
@@ -773,7 +800,7 @@ def test_inner_products_are_those_of_numpy_and_need_no_threads() -> None:
         ("logistic", "elastic-net", 16, True, "working-set"),
         ("multiclass-squared-hinge", "l1", 16, True, "working-set"),
         ("logistic", "l1", 16, True, "newglmnet"),
-        ("logistic", "elastic-net", 16, False, "newglmnet"),
+        ("logistic", "elastic-net", 4, False, "newglmnet"),
         ("logistic", "elastic-net", 4, True, "newglmnet"),
         ("binary-logistic", "elastic-net", 2, True, "newglmnet"),
     ],

@@ -17,6 +17,7 @@ KINDS = ("paper", "tight", "class-aware")
 # Lanczos gives a lower estimate of the largest eigenvalue; its error is far below this, which is added for safety.
 INFLATE = 1.001
 DRAWN = 128  # samples whose pairs tell how columns go together
+MEASURED = 512  # samples that tell how even their lengths are
 
 
 def check_kind(kind: str) -> None:
@@ -119,15 +120,34 @@ def directions(design: Design) -> float:
 
     ‖C‖²_F is the mean of (x_i·x_k)² over pairs of samples, in columns of mean square 1; 0 for X without numbers.
     """
-    used = np.flatnonzero(design.squared_norms > 0.0)
-    if not used.size or design.n < 2:
-        return float(used.size)
-    drawn = np.sort(np.random.default_rng(0).permutation(design.n)[:DRAWN])
-    rows = design.matrix[drawn][:, used] / np.sqrt(design.squared_norms[used] / design.n)
+    rows, scales = _drawn_rows(design, DRAWN)
+    used = rows.shape[1]
+    if not used or design.n < 2:
+        return float(used)
+    rows = rows * np.sqrt(scales)
     products = rows.astype(np.float64) @ rows.T.astype(np.float64)
     np.fill_diagonal(products, 0.0)
-    found = float(np.vdot(products, products)) / (drawn.size * (drawn.size - 1))
-    return used.size**2 / max(found, float(used.size))
+    found = float(np.vdot(products, products)) / (len(rows) * (len(rows) - 1))
+    return used**2 / max(found, float(used))
+
+
+def even_samples(design: Design) -> float:
+    """(Σ r)²/Σ r² of the squared lengths r of the samples, in columns of mean square 1; from MEASURED rows of dense X.
+
+    0 for X without numbers."""
+    rows, scales = _drawn_rows(design, MEASURED)
+    lengths = np.einsum("ij,ij,j->i", rows, rows, scales, dtype=np.float64)
+    squares = float(np.vdot(lengths, lengths))
+    return design.n / len(lengths) * float(lengths.sum()) ** 2 / squares if squares else 0.0
+
+
+def _drawn_rows(design: Design, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of dense X, drawn at random, without columns of zeros; and what squares are multiplied with for a mean of
+    1."""
+    used = design.squared_norms > 0.0
+    drawn = np.sort(np.random.default_rng(0).permutation(design.n)[:count])
+    rows = design.matrix[drawn]
+    return rows if used.all() else rows[:, used], design.n / design.squared_norms[used]
 
 
 def spectrum(moment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

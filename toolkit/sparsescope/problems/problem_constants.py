@@ -139,6 +139,18 @@ class ProblemConstants(ProblemFacts):
         """
         return self._data.cached(("directions",), lambda: constants.directions(self.design))
 
+    def even_samples(self) -> float:
+        """Return how many samples of dense X there are in effect.
+
+        These are n if all have the same length, and few if a few long ones have most of what the columns hold.
+
+        Returns
+        -------
+        float
+            (Σ r)²/Σ r² of the squared lengths r of the samples, in columns of mean square 1; from at most 512 samples.
+        """
+        return self._data.cached(("even samples",), lambda: constants.even_samples(self.design))
+
     def row_space(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the left singular vectors U of X and its singular values, those that are zero but for rounding apart.
 

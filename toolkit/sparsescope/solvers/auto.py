@@ -10,9 +10,9 @@
     many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
-    the same, dense X of   → working-set, whose steps are products of matrices: with three scores or more, more than 64
-    many samples             features and four samples for each; hinges from four scores on and where columns do not go
-                             together as those of pixels do
+    the same, dense X and  → working-set, whose steps are products of matrices: with three scores or more and no fewer
+    many even classes        samples than features, the sooner the more classes of one size and the less the columns go
+                             together (as those of pixels do); with a ridge sooner yet
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
     features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three
@@ -57,7 +57,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
-from .shared.gradient_steps import is_tangled, takes_all, takes_part
+from .shared.gradient_steps import takes_all, takes_part
 from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
 from .ssnal import is_small
@@ -80,10 +80,13 @@ MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 12, 0.1
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
-# The same for dense X with more columns than that, so many samples for each, and so many scores (measured on 20 data
-# sets, ℓ1 and elastic net, to three gaps: .1 to 1.5 times as long as newglmnet). Hinges take so many scores, and
-# columns that are not tangled: .2 to .9 on average on seven data sets; where they are, 1 to 5 times as long on four.
-PRODUCTS_COLUMNS, PRODUCTS_SAMPLES, PRODUCTS_SCORES, PRODUCTS_HINGES = 64, 4, 3, 4
+# The same for dense X with no fewer samples than features, and three scores or more: m̃²·√(ñ·D³)/d from which on they
+# win, with D directions of the columns, ñ samples and m̃ classes (1/Σ p² of their shares p) in effect. Steps on all
+# scores are products of matrices; pixels, rare features and rare classes make them short. Measured with two losses and
+# gaps of 1e-2 to 1e-6 on 60 data sets, half of them real, of 100 to 12 000 samples, 9 to 784 features and 3 to 20
+# classes, and with ridges on 25 of them: a fifth of newglmnet's seconds where it is largest, four times as long where
+# it is smallest; along a path likewise.
+DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
 MANY = 10_000  # entries of W from which on sparse weights pay
 CHOSEN: WeakKeyDictionary[Any, dict[type, tuple[Solver, str]]] = WeakKeyDictionary()  # by problem and kind of `auto`
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
@@ -238,22 +241,26 @@ def _sums_entries(problem: Problem) -> bool:
 
 def _prefers_rows(problem: Problem) -> bool:
     """Return whether steps on rows beat Newton steps on single entries: many classes and few features for the samples
-    there are; dense X with many columns and more samples; or sparse X and many classes, with the curvature of a ridge
-    or with hinges, most of which are inactive."""
+    there are; dense X whose columns do not go together, and several classes of one size; or sparse X and many classes,
+    with the curvature of a ridge or with hinges, most of which are inactive."""
     if solvers.create("working-set").solves(problem):
         return False  # weights of single entries, say
-    tall = problem.d > PRODUCTS_COLUMNS and problem.n >= PRODUCTS_SAMPLES * problem.d
-    least = PRODUCTS_HINGES if problem.loss.hinges else PRODUCTS_SCORES
-    products = tall and problem.m >= least and not problem.design.is_sparse
-    if products and not (problem.loss.hinges and is_tangled(problem)):
-        return True
     terms = problem.regulariser.entry_terms()
     assert terms is not None
     ridge = bool(terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
-    if problem.m**3 * problem.n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * problem.d:
+    sparse, n, d = problem.design.is_sparse, problem.n, problem.d
+    if problem.m**3 * n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * d:
         return True
-    least = MANY_WITH_RIDGE if ridge else MANY_SCORES
-    return problem.design.is_sparse and problem.m >= least and (ridge or problem.loss.hinges)
+    if not sparse and n >= d and problem.m >= DENSE_SCORES:
+        least = DENSE_WITH_RIDGE if ridge else DENSE_ROWS_WIN
+        size = _classes(problem) ** 2 * np.sqrt(problem.even_samples() * problem.directions() ** 3)
+        return bool(size >= least * d)
+    return sparse and problem.m >= (MANY_WITH_RIDGE if ridge else MANY_SCORES) and (ridge or problem.loss.hinges)
+
+
+def _classes(problem: Problem) -> float:
+    """Return how many classes there are in effect: m where they are of one size, or of label sets."""
+    return float(problem.m) if problem.multilabel else float(1.0 / np.sum(problem.class_shares**2))
 
 
 def _steps(problem: Problem) -> str:
