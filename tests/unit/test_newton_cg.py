@@ -277,12 +277,14 @@ def test_auto_takes_it_and_leaves_it_where_it_does_not_end() -> None:
 
 
 def test_auto_and_hinges() -> None:
-    for d, form, name in (
-        (40, np.asarray, "newton-cg"),
-        (41, np.asarray, "working-set"),
-        (41, sp.csr_array, "newton-cg"),
+    for d, tangled, form, name in (
+        (41, 0.0, np.asarray, "newton-cg"),
+        (40, 5.0, np.asarray, "newton-cg"),
+        (41, 5.0, np.asarray, "working-set"),
+        (41, 5.0, sp.csr_array, "newton-cg"),
     ):
         X, y = samples(d=d)
+        X = X + tangled * np.random.default_rng(0).standard_normal((len(X), 1))
         problem = ss.Problem(form(X), y, loss="multiclass-squared-hinge", penalty="ridge", lam=0.1)
         assert solvers.create("auto").init(problem).delegate == solvers.create(name)
 

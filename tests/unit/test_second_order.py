@@ -406,8 +406,8 @@ def test_auto_takes_newton_steps_on_entries_where_the_penalty_sums_them(monkeypa
     ("n", "d", "m", "with_l1", "with_ridge"),
     [
         (3000, 16, 26, "working-set", "working-set"),  # letters
-        (1348, 64, 10, "newglmnet", "newglmnet"),  # digits
-        (2000, 64, 10, "newglmnet", "working-set"),
+        (1348, 64, 7, "newglmnet", "newglmnet"),
+        (6000, 64, 7, "newglmnet", "working-set"),
         (300, 1000, 26, "newglmnet", "newglmnet"),  # genes
         (3000, 16, 4, "newglmnet", "newglmnet"),
     ],
@@ -416,7 +416,7 @@ def test_auto_sweeps_over_rows_of_text_where_classes_are_many_and_features_few(
     n: int, d: int, m: int, with_l1: str, with_ridge: str
 ) -> None:
     X = sp.csr_array(np.eye(n, d))
-    for penalty, chosen in (("l1", with_l1), ("elastic-net", "working-set" if m >= 16 else with_ridge)):
+    for penalty, chosen in (("l1", with_l1), ("elastic-net", "working-set" if m >= 8 else with_ridge)):
         problem = ss.Problem(X, np.arange(n) % m, loss="logistic", penalty=penalty, lam=1.0)
         assert auto.choose(problem)[0].name == chosen
 

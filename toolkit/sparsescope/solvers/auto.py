@@ -6,20 +6,20 @@
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
     the same, dense X,     → working-set goes on from newglmnet while a third of the weights is in use (two thirds with
     many weights in use      one score or two): gradient steps on all, which are products with X, if they fall fast
-    the same, sparse X,    → working-set, with a ridge in the penalty from twelve scores on, with a loss of hinges from
+    the same, sparse X,    → working-set, with a ridge in the penalty from eight scores on, with a loss of hinges from
     many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
-    the same, dense X and  → working-set, whose steps are products of matrices: with three scores or more and no fewer
-    many even classes        samples than features, the sooner the more classes of one size and the less the columns go
-                             together (as those of pixels do); with a ridge sooner yet
+    the same, dense X and  → working-set, whose steps are products of matrices: with three scores or more and a sample
+    many even classes        for two features, the sooner the more classes of one size there are and the less the
+                             columns go together (as those of pixels do); with a ridge sooner yet
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
     features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three
                            features (other losses) for each sample. Smooth hinges with sparse X, too, from ten features
                            for each of at most 600 samples on; with more samples nearly exact newton-cg on all features
-    smooth loss, ridge   → newton-cg; hinges with dense X only from five samples for each feature on. working-set goes
-                           on where its steps are cut short or its systems are badly conditioned
+    smooth loss, ridge   → newton-cg; hinges with dense X whose columns go together from five samples for each feature
+                           on. working-set goes on where its steps are cut short or its systems are badly conditioned
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
                            where loss and penalty have the row functions for them
     smooth loss, penalty → working-set too: proximal gradient steps on all of W in place of sweeps, and Newton steps on
@@ -57,7 +57,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
-from .shared.gradient_steps import takes_all, takes_part
+from .shared.gradient_steps import is_tangled, takes_all, takes_part
 from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
 from .ssnal import is_small
@@ -71,21 +71,22 @@ EXACT, FEW_SAMPLES = 0.01, 600
 # faster (measured for 100 to 2000 samples, 2 to 10 classes, and three sets of gene expressions): hinges that are not
 # smooth, smooth hinges, other smooth losses; and the most samples, for the eigenvectors of XXᵀ take n³.
 ROW_SPACE, MOST_SAMPLES = (3.0, 1.0, 3.0), 3000
-# Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge.
+# Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge, where columns go
+# together; where they do not, they take .45 to 1.2 of the time with fewer, too (19 problems, one to five samples each).
 HINGES_HOLD = 5
 # Scores from which on sweeps over rows of words beat Newton steps on entries: of hinges, and with a ridge of at least
 # this share (measured with 3 to 20 classes of pydocs, 20 newsgroups and generated words, λ down to .005 λ_max: with
-# twelve classes and a ridge up to five times as fast, with six neither wins).
-MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 12, 0.1
+# a ridge up to five times as fast for twelve classes, .9 of the time on average for eight to ten; for six 1.4).
+MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 8, 0.1
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
-# The same for dense X with no fewer samples than features, and three scores or more: m̃²·√(ñ·D³)/d from which on they
-# win, with D directions of the columns, ñ samples and m̃ classes (1/Σ p² of their shares p) in effect. Steps on all
-# scores are products of matrices; pixels, rare features and rare classes make them short. Measured with two losses and
-# gaps of 1e-2 to 1e-6 on 60 data sets, half of them real, of 100 to 12 000 samples, 9 to 784 features and 3 to 20
-# classes, and with ridges on 25 of them: a fifth of newglmnet's seconds where it is largest, four times as long where
-# it is smallest; along a path likewise.
+# The same for dense X with a sample for two features, and three scores or more: m̃²·√(ñ·D³)/d from which on they win,
+# with D directions of the columns, ñ samples and m̃ classes (1/Σ p² of their shares p) in effect. Steps on all scores
+# are products of matrices; pixels, rare features and rare classes make them short. Measured with two losses and gaps of
+# 1e-2 to 1e-6 on 60 data sets, half of them real, of 100 to 12 000 samples, 9 to 1200 features and 3 to 20 classes, and
+# with ridges on 30: a fifth of newglmnet's seconds where it is largest, four times as long where it is smallest; along
+# a path likewise.
 DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
 MANY = 10_000  # entries of W from which on sparse weights pay
 CHOSEN: WeakKeyDictionary[Any, dict[type, tuple[Solver, str]]] = WeakKeyDictionary()  # by problem and kind of `auto`
@@ -163,7 +164,8 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
             f"{problem.d} features, Newton steps on those in use"
         )
     undamped = solvers.create("newton-cg")
-    holds = not problem.loss.hinges or problem.design.is_sparse or problem.n >= HINGES_HOLD * problem.d
+    many = problem.design.is_sparse or problem.n >= HINGES_HOLD * problem.d
+    holds = not problem.loss.hinges or many or not is_tangled(problem)
     why = f"{loss} and {penalty} are smooth, and every feature is used: Newton steps on all {problem.d} of them"
     if holds and undamped.solves(problem) is None:
         return undamped, f"{why} by conjugate gradients"
@@ -251,7 +253,7 @@ def _prefers_rows(problem: Problem) -> bool:
     sparse, n, d = problem.design.is_sparse, problem.n, problem.d
     if problem.m**3 * n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * d:
         return True
-    if not sparse and n >= d and problem.m >= DENSE_SCORES:
+    if not sparse and 2 * n >= d and problem.m >= DENSE_SCORES:
         least = DENSE_WITH_RIDGE if ridge else DENSE_ROWS_WIN
         size = _classes(problem) ** 2 * np.sqrt(problem.even_samples() * problem.directions() ** 3)
         return bool(size >= least * d)
