@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import helper, kernel, struct
+from ..jit.parts import helper, kernel, lean, struct
 from .memory import lone_row
 
 # Of a report: sweeps, coordinates looked at, flops, violation of the last sweep, largest violation in the first one.
@@ -192,7 +192,7 @@ def sample_hessians(columns, ones, rows, classes, first, last, Z, U, Y, loss, sc
         e[k] = 0.0
 
 
-@helper
+@lean
 def _hessian_rows(columns, j, k, Z, U, Y, loss, scale, e, out, made, C):  # type: ignore[no-untyped-def]
     """C_ik for the samples of column j."""
     for p in range(columns.start(j), columns.stop(j)):
