@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import helper, kernel, lean, struct
+from ..jit.parts import helper, kernel, struct
 from .memory import lone_row
 
 # Of a report: sweeps, coordinates looked at, flops, violation of the last sweep, largest violation in the first one.
@@ -182,26 +182,32 @@ def sample_hessians(columns, ones, rows, classes, first, last, Z, U, Y, loss, sc
     """
     e = np.zeros(Z.shape[1])
     out = lone_row(Z.shape[1])
+    listed = np.empty(Z.shape[0], np.int64)
     for a in range(first, last):
         k = classes[a]
         e[k] = 1.0
         if rows[a] >= 0:
-            _hessian_rows(columns, rows[a], k, Z, U, Y, loss, scale, e, out, made, C)
+            count = _list_missing(columns, rows[a], k, made, listed)
         else:
-            _hessian_rows(ones, 0, k, Z, U, Y, loss, scale, e, out, made, C)
-        e[k] = 0.0
-
-
-@lean
-def _hessian_rows(columns, j, k, Z, U, Y, loss, scale, e, out, made, C):  # type: ignore[no-untyped-def]
-    """C_ik for the samples of column j."""
-    for p in range(columns.start(j), columns.stop(j)):
-        i = columns.row(p, j)
-        if made[i, k] == 0:
-            made[i, k] = 1
+            count = _list_missing(ones, 0, k, made, listed)
+        for p in range(count):  # without a branch, with which references to Z_i and U_i are counted: 20 times as long
+            i = listed[p]
             loss.hessian_product_from(Z[i], U[i], Y[i], e, out)
             for q in range(out.size):
                 C[i, k, q] = scale * out[q]
+        e[k] = 0.0
+
+
+@helper
+def _list_missing(columns, j, k, made, listed):  # type: ignore[no-untyped-def]
+    """List the samples of column j without C_ik, which counts as made now; returns how many there are."""
+    count = 0
+    for p in range(columns.start(j), columns.stop(j)):
+        i = columns.row(p, j)
+        listed[count] = i
+        count += made[i, k] == 0
+        made[i, k] = 1
+    return count
 
 
 @helper

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import kernel, lean, struct
+from ..jit.parts import kernel, struct
 from .memory import lone_row, lone_row_as
 
 ROUNDING = 1e-4  # share of the curvature across a vector below which that along it is the same
@@ -65,14 +65,9 @@ def support_hessian_product(rows, samples, Z, U, Y, loss, scale, V, shift, out, 
     U : ∇ℓ(Z), (n, m); V, out : (s, m); shift, pull : (m,), the intercept's part (zeros, and ignored, without one).
     """
     m = V.shape[1]
-    e, r = lone_row_as(m, V.dtype), lone_row_as(m, V.dtype)
-    _add_products(rows, samples, Z, U, Y, loss, V.dtype.type(scale), V, shift, out, pull, e, r)
-
-
-@lean
-def _add_products(rows, samples, Z, U, Y, loss, factor, V, shift, out, pull, e, r):  # type: ignore[no-untyped-def]
-    """The loop of :func:`support_hessian_product`, with e and r (m,) to work on."""
-    m = V.shape[1]
+    e = lone_row_as(m, V.dtype)
+    r = lone_row_as(m, V.dtype)
+    factor = V.dtype.type(scale)
     for position in range(samples.size):
         i = samples[position]
         first, last = rows.indptr[i], rows.indptr[i + 1]
@@ -97,16 +92,13 @@ def _add_products(rows, samples, Z, U, Y, loss, factor, V, shift, out, pull, e, 
 @kernel
 def hessian_rows(samples, Z, U, Y, loss, scale, E):
     """E_p ← scale·∇²ℓ(z_i) E_p with i = samples[p], in place. Z, U = ∇ℓ(Z) (n, m), E (samples, m)."""
-    _bend_rows(samples, Z, U, Y, loss, E.dtype.type(scale), E, lone_row_as(Z.shape[1], E.dtype))
-
-
-@lean
-def _bend_rows(samples, Z, U, Y, loss, factor, E, r):  # type: ignore[no-untyped-def]
-    """The loop of :func:`hessian_rows`, with r (m,) to work on."""
+    m = Z.shape[1]
+    r = lone_row_as(m, E.dtype)
+    factor = E.dtype.type(scale)
     for p in range(samples.size):
         i = samples[p]
         loss.hessian_product_from(Z[i], U[i], Y[i], E[p], r)
-        for k in range(r.size):
+        for k in range(m):
             E[p, k] = factor * r[k]
 
 

@@ -47,7 +47,7 @@ class BinarySquaredHinge(Loss):
         return a * a
 
     def hessian_product(self, z, y, v, out):
-        out[0] = 2.0 * v[0] if 1.0 + against(z, y) > 0.0 else 0.0
+        out[0] = 2.0 * v[0] * (1.0 + against(z, y) > 0.0)  # without a branch, which takes twenty times as long
 
     def is_inactive(self, u, y):
         return u[0] == 0.0
