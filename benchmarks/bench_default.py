@@ -79,24 +79,14 @@ def tables() -> Any:
     return ss.datasets.from_arrays(X, scores.argmax(axis=1), name="tables", scale="standard")
 
 
-def sensors() -> Any:
-    """4000 samples of five classes in 200 features, neighbours of which go together and one in ten of which tells."""
+def neighbours(name: str, n: int, d: int, m: int, telling: float) -> Any:
+    """Samples (n, d) of m classes; neighbours of the features go together, and this share of them tells."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((4000, 200))
+    X = rng.standard_normal((n, d))
     X[:, 1:] += 0.7 * X[:, :-1]
-    effects = rng.standard_normal((200, 5)) * (rng.random(200) < 0.1)[:, None]
-    scores = 0.5 * X @ effects + rng.gumbel(size=(4000, 5))
-    return ss.datasets.from_arrays(X, scores.argmax(axis=1), name="sensors", scale="standard")
-
-
-def profiles() -> Any:
-    """2000 samples of ten classes in 60 features, neighbours of which go together and one in five of which tells."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((2000, 60))
-    X[:, 1:] += 0.7 * X[:, :-1]
-    effects = rng.standard_normal((60, 10)) * (rng.random(60) < 0.2)[:, None]
-    scores = 0.5 * X @ effects + rng.gumbel(size=(2000, 10))
-    return ss.datasets.from_arrays(X, scores.argmax(axis=1), name="profiles", scale="standard")
+    effects = rng.standard_normal((d, m)) * (rng.random(d) < telling)[:, None]
+    scores = 0.5 * X @ effects + rng.gumbel(size=(n, m))
+    return ss.datasets.from_arrays(X, scores.argmax(axis=1), name=name, scale="standard")
 
 
 def documents() -> Any:
@@ -109,8 +99,8 @@ GENERATED = {
     "letters": letters,
     "genes": genes,
     "tables": tables,
-    "sensors": sensors,
-    "profiles": profiles,
+    "sensors": functools.partial(neighbours, "sensors", 4000, 200, 5, 0.1),
+    "profiles": functools.partial(neighbours, "profiles", 2000, 60, 10, 0.2),
     "documents": documents,
 }
 
@@ -121,13 +111,17 @@ def data_of(data: str) -> Any:
     return GENERATED[data]() if data in GENERATED else ss.datasets.load(data)
 
 
+def classes_for(loss: str, y: np.ndarray) -> np.ndarray:
+    """The classes; for a loss of one score whether they are another one than the most frequent."""
+    return (y != np.bincount(y).argmax()).astype(int) if losses[loss].one_score else y
+
+
 def problem_of(data: str, loss: str, penalty: str, share: float) -> ss.Problem | None:
     """The problem without intercept; ``None`` if the loss is not for classes."""
     if "classes" not in losses[loss].target_types:
         return None
     found = data_of(data)
-    y = found.y if not losses[loss].one_score else (found.y != np.bincount(found.y).argmax()).astype(int)
-    return ss.Problem(found.X, y, loss=loss, penalty=penalty, lam_ratio=share)
+    return ss.Problem(found.X, classes_for(loss, found.y), loss=loss, penalty=penalty, lam_ratio=share)
 
 
 def seconds(make: Callable[[], Any], solver: str, tol: float, limit: float) -> tuple[float, str] | None:

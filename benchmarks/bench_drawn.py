@@ -17,7 +17,7 @@ import numpy as np
 from bench_ridge import words
 
 import sparsescope as ss
-from sparsescope.registry import losses, solvers
+from sparsescope.registry import solvers
 from sparsescope.runs.run import warm_up
 
 NAME = "drawn"
@@ -89,7 +89,7 @@ def drawn(seed: int, number: int) -> tuple[str, dict[str, Any], float]:
     X, y = samples(rng, kind)
     found = ss.datasets.from_arrays(X, y, name=kind, **({} if kind == "words" else {"scale": "standard"}))
     loss, penalty = str(rng.choice(LOSSES)), str(rng.choice(PENALTIES))
-    y = found.y if not losses[loss].one_score else (found.y != np.bincount(found.y).argmax()).astype(int)
+    y = bench_default.classes_for(loss, found.y)
     share, tol, intercept = between(rng, 0.005, 0.3), float(rng.choice(bench_default.LEVELS)), bool(rng.random() < 0.5)
     n, d = found.X.shape
     case = f"{number}, {kind} {n} × {d} × {y.max() + 1}, {loss}, {penalty}, {share:.3f} λ_max, {tol:.0e}"

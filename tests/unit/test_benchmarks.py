@@ -205,6 +205,8 @@ def test_answers_are_made_of_what_is_stored(tables_of: Stored) -> None:
     text = tables_of("default", rows, summary={"median regret": 1.2})
     assert "1.20 in the median of 3 cases" in text and "on iris)" in text
     assert "above 1.15 in 2 and above 2 in 1 of them; at most 3.0 (iris, x, 2: .30 s, `b` .10 s)" in text
+    drawn = tables_of("drawn", rows, summary={"median regret": 1.2})
+    assert "on 3 drawn problems" in drawn and "at most 3.0 (x, 2: .30 s, `b` .10 s); 1 not certified" in drawn
     rows = [{"data": name, "gap": gap, "ista": far} for name, gap, far in (("a", 1e-10, 1e-8), ("b", 1e-8, 2e-5))]
     bars = {"gap": 1e-9, "disagreement": 1e-7}
     text = tables_of("agreement", rows, summary={"seconds": 10.0, "bars": bars})
@@ -749,3 +751,14 @@ def test_a_part_of_the_regret_that_is_measured_anew_leaves_the_other_rows(
     asked = {"data": ["iris"], "losses": ["logistic"], "penalties": ["l1"], "shares": [0.1], "tols": [1e-2]}
     args = SimpleNamespace(**asked, solvers=["auto"], limit=1.0, repeats=1, fresh=True, print=False)
     assert bench.measure(args) == ["another", "iris, logistic, l1, 0.1 λ_max, 1e-02"]
+
+
+def test_a_drawn_problem_is_the_same_each_time_and_another_for_another_seed(tool: Any) -> None:
+    bench = tool("bench_drawn")
+    cases = set()
+    for number in range(4):
+        (case, made, tol), again = bench.drawn(3, number), bench.drawn(3, number)
+        assert case == again[0] and tol == again[2] and (made["y"] == again[1]["y"]).all()
+        assert made["loss"] in bench.LOSSES and made["penalty"] in bench.PENALTIES and len(set(made["y"])) > 1
+        cases |= {case, bench.drawn(4, number)[0]}
+    assert len(cases) == 8
