@@ -177,7 +177,7 @@ def regret(result: dict[str, Any]) -> str:
 
 
 def _missed(rows: list[dict[str, Any]], worst: dict[str, Any], case: str) -> str:
-    """How often `auto` is far from the best, and the worst case."""
+    """Share of the cases in which `auto` is far from the best; the worst one."""
     return (
         f"above 1.15 in {sum(row['regret'] > 1.15 for row in rows)} and above 2 in "
         f"{sum(row['regret'] > 2 for row in rows)} of them; at most {worst['regret']:.1f} "
