@@ -22,7 +22,7 @@ def is_gone(pid: int) -> bool:
     """Return whether a process has ended; one that nobody has asked for its status yet has ended too."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may go between opening and reading
         return True
 
 

@@ -24,16 +24,17 @@ import numpy as np
 
 from .callbacks import has_callbacks
 from .stamps import NAME, common_digest, modules_of, source_digest, stamp
-from .store import KernelStore, private, remove_abandoned, tell_once, usable
+from .store import ABANDONED_SECONDS, KernelStore, private, remove_abandoned, tell_once, usable
 
 try:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+    from numba.core.runtime import rtsys
     from numba.core.serialize import dumps
 
     HOOKS = True
 except ImportError:  # private names: with a numba without them nothing is kept on disk
     CompileResultCacheImpl = FunctionCache = _CacheLocator = object
-    dumps = None
+    dumps = rtsys = None
     HOOKS = False
 
 PRUNE_AFTER_DAYS = 30.0  # cache folders of older versions of the sources are removed after this time
@@ -131,8 +132,10 @@ def cache_folder() -> Path | None:
     except OSError:  # a home that cannot be written to
         return _temporary_folder(name)
     with contextlib.suppress(OSError):  # a read-only cache is read all the same
-        (folder / "used").touch()
-        remove_abandoned(folder)
+        mark = folder / "used"
+        if not mark.exists() or mark.stat().st_mtime < time.time() - ABANDONED_SECONDS:  # to look at all takes a while
+            mark.touch()
+            remove_abandoned(folder)
     if fresh:
         prune(folder.parent, keep=folder)
     return folder
@@ -238,6 +241,19 @@ class KernelCache(FunctionCache):
         if foreign or self._module.split(".")[0] != NAME:
             return self._store(hashlib.sha256(" ".join(sorted(foreign)).encode()).hexdigest()[:12] if foreign else "")
         return self._store(made_of=stamp(frozenset(parts | {self._module})))  # trap 1
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the kept kernel for these types, or None.
+
+        numba first makes its compiler ready, which takes a fifth of the time of a first solve. A kernel that is there
+        needs nothing of it but counted references; numba's compiler readies itself when it is asked to compile. What
+        a user's kernel needs nobody knows.
+        """
+        if self._module.split(".")[0] != NAME:
+            return super().load_overload(sig, target_context)
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         store = self._store_for(sig) if self._enabled else None
