@@ -24,6 +24,7 @@ from sparsescope.registry import solvers
 from sparsescope.runs import run as runs
 from sparsescope.runs.turns import SLICE, TURNS, Turns
 from sparsescope.solvers.shared import in_parts
+from waiting import LONG
 
 
 def _run(solver: str, penalty: str, rest: Any = None, clock: Any = None) -> tuple[Any, list[Any]]:
@@ -357,3 +358,31 @@ def test_work_of_a_page_rests_within_a_step() -> None:
     other.give_back()
     until(lambda: not made.running)
     assert not made.error
+
+
+def test_lam_max_that_rests_in_mid_work_keeps_no_other_problem_waiting() -> None:
+    """A lock over the constants of all problems would: functools.cached_property has one before Python 3.12."""
+    X, y = np.random.default_rng(0).normal(size=(60, 8)), np.arange(60) % 3
+    resting, done = threading.Event(), threading.Event()
+    first, second = (ss.Problem(X, y, loss="crammer-singer", lam=0.1) for _ in range(2))
+
+    def rest() -> None:
+        resting.set()
+        assert done.wait(LONG)
+
+    def compute() -> None:
+        with pausing(rest):
+            found.append(first.lam_reference)
+
+    found: list[float] = []
+    one = threading.Thread(target=compute, daemon=True)
+    one.start()
+    assert resting.wait(LONG), "it never rests"
+    other = threading.Thread(target=lambda: found.append(second.lam_reference), daemon=True)
+    other.start()
+    try:
+        until(lambda: found, "for a problem beside one that rests")
+    finally:
+        done.set()
+    one.join(LONG)
+    assert len(found) == 2 and found[0] == found[1] > 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -208,13 +207,13 @@ class ProblemConstants(ProblemFacts):
         """
         return self._critical(self.penalty).slack
 
-    @cached_property
+    @property
     def lam_reference(self) -> float:
         """Unit of λ sliders: ``lam_max`` where it is finite, else that of the group lasso on the same data.
 
         Raises ``ValueError`` if it is 0: then W = 0 is optimal for every λ, and λ has no scale.
         """
-        unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2()).lam
+        unit = self.lam_max if np.isfinite(self.lam_max) else self._critical(L1L2()).lam  # both are kept with the data
         if unit <= 0.0:
             raise ValueError(
                 "λ_max is 0: no feature separates the classes even slightly (is X zero everywhere?), so "

@@ -105,6 +105,7 @@ class NewtonCGState(State):
         """The gradient of F, of U and the weights."""
         problem.design.rmatmul(self.U, self.G)
         self.G *= problem.dtype.type(1.0 / problem.n)
+        pause()
         self.G[: self.d] += problem.dtype.type(problem.lam) * self.coef[: self.d]
         self.size = math.sqrt(inner(self.G, self.G))
 
@@ -200,6 +201,7 @@ class NewtonCG(Solver):
         D, E = self._direction(problem, state, WITHIN * state.strict * state.aim * abs(before))
         slope = inner(state.G, D)
         step = D[: state.d]
+        pause()
         along, square = inner(state.coef[: state.d], step), inner(step, step)
         slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
         loss, moved = state.loss, state.Z + E
@@ -218,6 +220,7 @@ class NewtonCG(Solver):
         if taken:  # else the step size stays that of the last step
             state.step_size = size
             state.coef += problem.dtype.type(size) * D
+            pause()
             if size == 1.0:
                 state.Z[:] = moved
             else:
@@ -225,6 +228,7 @@ class NewtonCG(Solver):
         if trials and size != 1.0:  # the derivatives are those of the first trial
             state.loss = state.derivatives(problem, state.Z)
         state.take_gradient(problem)
+        pause()
         state.judge(problem)
         if taken and size == 1.0:
             state.damping *= DAMPING_DOWN if state.damping > LEAST_DAMPING else 0.0
@@ -263,14 +267,18 @@ class NewtonCG(Solver):
             return V
 
         M = levelled(metric.solve(levelled(R)))
+        pause()
         damping, MP = state.damping, R.copy()  # MP = M·P, of the same sums as P
+        pause()
         P, D, E = M.copy(), np.zeros_like(R), np.zeros_like(state.Z)
+        pause()
         Q, S, T = np.empty_like(R), np.empty_like(E, dtype=R.dtype), np.empty_like(E, dtype=R.dtype)
         first = rho = inner(R, M)
         forcing = min(self.forcing, state.size / state.last_size)
         eps, W = float(np.finfo(problem.dtype).eps), state.coef[:d]
         wanted = state.size > ROUNDING * eps * lam * math.sqrt(inner(W, W))  # else G is what XᵀU/n and λW leave
         steps = 0
+        pause()
         while wanted and steps < self.cg_steps and rho > 0.0:
             products.matmul(P, S)
             T[:] = S
@@ -283,6 +291,7 @@ class NewtonCG(Solver):
             if damping:
                 Q += number(damping) * MP
             levelled(Q)
+            pause()
             steps += 1
             curve = inner(P, Q)
             if curve <= FLAT * rho:
@@ -294,6 +303,7 @@ class NewtonCG(Solver):
             pause()
             R -= alpha * Q
             M = levelled(metric.solve(R))
+            pause()
             old, rho = rho, inner(R, M)
             if rho <= forcing**2 * first or (not damping and size**2 * inner(R, R) <= 2.0 * lam * goal):
                 break
@@ -302,6 +312,7 @@ class NewtonCG(Solver):
             if damping:
                 MP *= number(rho / old)
                 MP += R
+            pause()
         state.inner_steps = float(steps)
         if state.single:
             D = size * D.astype(problem.dtype)

@@ -76,6 +76,7 @@ class ExactModel:
             rows, classes = np.full(problem.m, -1, dtype=rows.dtype), np.arange(problem.m, dtype=classes.dtype)
             read = reads(design, rows)
         self.made[:] = 0
+        pause()
         for first, last in parts_of(4.0 * problem.m * read, WORK):
             data = design.columns, design.ones, rows, classes, first, last, Z, U, y, loss
             sample_hessians(*data, 1.0 / n, self.made, self.C)

@@ -123,6 +123,7 @@ class WorkingSetState(State):
         """XᵀU/n at the present scores: one product for a choice of rows and the certificate beside it. ``whole``: all
         of its rows, not only those in use or above λ."""
         self.take_samples(problem)
+        pause()
         if self.looked is None or not self.looked.serves(problem.lam, whole):
             self.looked = self._look(problem, whole)
         return self.looked
@@ -130,7 +131,9 @@ class WorkingSetState(State):
     def _look(self, problem: Problem, whole: bool) -> Looked:
         d, n, U = problem.d, problem.n, self.kept.U
         used = used_rows(self.coef[:d])
+        pause()
         learns = self.screen.learns(problem)
+        pause()
         have = self.looked  # at a larger λ
         known = None if have is None else have.rows
         rows = self.screen.worth(problem, U, used, known) if learns and not whole else None
@@ -142,6 +145,7 @@ class WorkingSetState(State):
                 order = np.argsort(rows)
                 rows, part = rows[order], part[order]
             return Looked(part, used, rows, problem.lam)
+        pause()
         if self.G is None:
             self.G = np.empty((d, problem.m), dtype=problem.dtype)
         at_once = problem.regulariser.needs_all_rows
