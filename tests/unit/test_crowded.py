@@ -15,8 +15,8 @@ from sparsescope.problems import null_programs
 from sparsescope.problems.certificate import Known, Workspace
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap, Iterations
-from sparsescope.solvers import NewGLMNET, WorkingSet, auto
-from sparsescope.solvers.shared import gradient_steps
+from sparsescope.solvers import NewGLMNET, WorkingSet
+from sparsescope.solvers.shared import gradient_steps, rows_or_entries
 from sparsescope.solvers.shared.gradient_steps import (
     FEW,
     MANY_USED,
@@ -107,7 +107,7 @@ def test_a_change_of_the_rule_in_mid_run_ends_at_the_same_optimum(monkeypatch: p
 def test_auto_goes_on_with_gradient_steps_and_comes_back(
     loss: str, penalty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auto, "DENSE_WITH_RIDGE", np.inf)  # newglmnet begins
+    monkeypatch.setattr(rows_or_entries, "DENSE_WITH_RIDGE", np.inf)  # newglmnet begins
     run: Any = ss.Run(problem(loss=loss, penalty=penalty), "auto", stop=Gap(1e-7))
     first_step(run)
     assert run.state.delegate.name == "newglmnet" and not run.state.opened

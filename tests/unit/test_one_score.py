@@ -144,7 +144,7 @@ def test_what_it_is_not_for_is_said(settings: dict[str, Any], labels: int, named
 
 
 def test_auto_takes_it_for_two_classes_where_features_are_left_out() -> None:
-    X, y = data()
+    X, y = data(d=30)  # four samples for a feature
     for penalty in PENALTIES:
         chosen, reason = auto.choose(ss.Problem(X, y, loss="logistic", penalty=penalty, lam=0.01))
         assert (chosen.name == "one-score") == (penalty != "ridge"), (penalty, chosen.name)
@@ -153,6 +153,27 @@ def test_auto_takes_it_for_two_classes_where_features_are_left_out() -> None:
     assert auto.choose(three)[0].name == "working-set"
     other = ss.Problem(X, y, loss="squared", penalty="l1/l2", lam=0.01)
     assert auto.choose(other)[0].name == "working-set"
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "entries"), [("logistic", "l1/l2", "one-score"), ("binary-logistic", "l1", "newglmnet")]
+)
+def test_auto_begins_with_rows_where_columns_are_apart_and_a_path_goes_on_with_what_it_began(
+    loss: str, penalty: str, entries: str
+) -> None:
+    X, y = data(n=400)
+    problem = ss.Problem(X, y, loss=loss, penalty=penalty, lam_ratio=0.05)
+    assert auto.choose(problem)[0].name == "working-set"
+    near = problem.with_(lam_ratio=0.9)
+    assert auto.choose(near)[0].name == entries
+    together = X + 3.0 * np.random.default_rng(1).standard_normal((len(y), 1))
+    assert auto.choose(problem.on(together, y))[0].name == entries
+    assert auto.choose(problem.on(sp.csr_array(X), y))[0].name == entries
+    run = ss.Run(near, "auto", stop=Gap(1e-8))
+    assert list(run)[-1].relative_gap <= 1e-8 and run.state.delegate.name == entries
+    run.change(lam_ratio=0.05)
+    assert list(run)[-1].relative_gap <= 1e-8 and run.state.delegate.name == entries
+    assert ss.solve(problem, tol=1e-8).objective == pytest.approx(run.observe().objective, rel=1e-7)
 
 
 def test_live_changes_keep_the_weights() -> None:

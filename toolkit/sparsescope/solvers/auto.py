@@ -13,6 +13,9 @@
     the same, dense X and  → working-set, whose steps are products of matrices: with three scores or more and a sample
     many even classes        for two features, the sooner the more classes of one size there are and the less the
                              columns go together (as those of pixels do); with a ridge sooner yet
+    the same and two       → working-set from zero weights on, with dense X, seven samples for each of its columns, if
+    classes, or least        these do not go together and λ is below ½ λ_max; nearer to that, and along a path from
+    squares                  there, newglmnet or one-score
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
     features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three
@@ -51,8 +54,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
@@ -60,6 +61,7 @@ from .base import Solution, Solver, State, settings
 from .shared.gradient_steps import is_tangled, takes_all, takes_part
 from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
+from .shared.rows_or_entries import columns_apart, prefers_rows, sums_entries
 from .ssnal import is_small
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
@@ -74,20 +76,6 @@ ROW_SPACE, MOST_SAMPLES = (3.0, 1.0, 3.0), 3000
 # Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge, where columns go
 # together; where they do not, they take .45 to 1.2 of the time with fewer, too (19 problems, one to five samples each).
 HINGES_HOLD = 5
-# Scores from which on sweeps over rows of words beat Newton steps on entries: of hinges, and with a ridge of at least
-# this share (measured with 3 to 20 classes of pydocs, 20 newsgroups and generated words, λ down to .005 λ_max: with
-# a ridge up to five times as fast for twelve classes, .9 of the time on average for eight to ten; for six 1.4).
-MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 8, 0.1
-# The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
-# (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
-ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
-# The same for dense X with a sample for two features, and three scores or more: m̃²·√(ñ·D³)/d from which on they win,
-# with D directions of the columns, ñ samples and m̃ classes (1/Σ p² of their shares p) in effect. Steps on all scores
-# are products of matrices; pixels, rare features and rare classes make them short. Measured with two losses and gaps of
-# 1e-2 to 1e-6 on 60 data sets, half of them real, of 100 to 12 000 samples, 9 to 1200 features and 3 to 20 classes, and
-# with ridges on 30: a fifth of newglmnet's seconds where it is largest, four times as long where it is smallest; along
-# a path likewise.
-DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
 MANY = 10_000  # entries of W from which on sparse weights pay
 CHOSEN: WeakKeyDictionary[Any, dict[type, tuple[Solver, str]]] = WeakKeyDictionary()  # by problem and kind of `auto`
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
@@ -125,12 +113,13 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
             return solvers.create("working-set"), f"{why}, and Newton steps on the blocks in use"
         return solvers.create("working-set", newton=False), f"{why}; {_lacking(problem)}"
     halved = solvers.create("one-score")
-    if problem.m == 2 and problem.penalty.zeroes_rows and halved.solves(problem) is None:
+    halves = problem.m == 2 and problem.penalty.zeroes_rows and halved.solves(problem) is None
+    if halves and not columns_apart(problem):
         return halved, (
             f"{loss} sees the difference of two scores alone, and under {penalty} its weights are a lasso's or an "
             "elastic net's: Newton steps on one weight for each feature"
         )
-    if _sums_entries(problem) and not _prefers_rows(problem):
+    if sums_entries(problem) and not prefers_rows(problem):
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
             why = f"{loss} is smooth, and the penalty is a sum over single weights"
@@ -233,36 +222,6 @@ def _in_row_space(problem: Problem) -> tuple[Solver, str] | None:
         f"under {problem.penalty.title} every solution lies in the row space of X: of {problem.d} features, at most "
         f"{problem.n} combinations count"
     )
-
-
-def _sums_entries(problem: Problem) -> bool:
-    """Return whether Ω is a sum over single entries with a threshold, Σ a|w| + b½w²."""
-    terms = problem.regulariser.entry_terms()
-    return terms is not None and bool(np.any(terms[0]))
-
-
-def _prefers_rows(problem: Problem) -> bool:
-    """Return whether steps on rows beat Newton steps on single entries: many classes and few features for the samples
-    there are; dense X whose columns do not go together, and several classes of one size; or sparse X and many classes,
-    with the curvature of a ridge or with hinges, most of which are inactive."""
-    if solvers.create("working-set").solves(problem):
-        return False  # weights of single entries, say
-    terms = problem.regulariser.entry_terms()
-    assert terms is not None
-    ridge = bool(terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
-    sparse, n, d = problem.design.is_sparse, problem.n, problem.d
-    if problem.m**3 * n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * d:
-        return True
-    if not sparse and 2 * n >= d and problem.m >= DENSE_SCORES:
-        least = DENSE_WITH_RIDGE if ridge else DENSE_ROWS_WIN
-        size = _classes(problem) ** 2 * np.sqrt(problem.even_samples() * problem.directions() ** 3)
-        return bool(size >= least * d)
-    return sparse and problem.m >= (MANY_WITH_RIDGE if ridge else MANY_SCORES) and (ridge or problem.loss.hinges)
-
-
-def _classes(problem: Problem) -> float:
-    """Return how many classes there are in effect: m where they are of one size, or of label sets."""
-    return float(problem.m) if problem.multilabel else float(1.0 / np.sum(problem.class_shares**2))
 
 
 def _steps(problem: Problem) -> str:

@@ -14,6 +14,7 @@ from .gradient_steps import FEW, MANY_USED, MANY_USED_OF_FEW, products_win
 from .interior_point import factoring
 from .interior_point import suits as takes_interior_points
 from .proximal_point import suits
+from .rows_or_entries import columns_apart
 
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
@@ -53,17 +54,22 @@ def fitting(problem: Problem, chosen: tuple[Solver, str], state: Any) -> tuple[S
     """Return ``chosen``, the solver for zero weights and the reason, or what is faster from the weights of a state on.
 
     Where many weights are in use and X is dense, gradient steps on all of them cost less than a pass of ``newglmnet``
-    over those in use."""
+    over those in use. Where few scores and columns apart speak for ``working-set``, Newton steps on single entries go
+    on if they have begun: from near weights few are left to do."""
+    begun, on_entries = getattr(state, "delegate", None), (solvers["newglmnet"], solvers["one-score"])
+    others = isinstance(begun, on_entries) and isinstance(chosen[0], solvers["working-set"])
+    if others and columns_apart(problem) and begun.solves(problem) is None:
+        return begun, "Newton steps on single weights, from near ones on"
     wide = problem.d > FEW and isinstance(chosen[0], solvers["newglmnet"]) and products_win(problem)
     if not (wide and not state.sparse and getattr(state, "opened", True) and getattr(state, "settles", True)):
         return chosen
-    rows = solvers.create("working-set")
+    steps = solvers.create("working-set")
     least = MANY_USED if problem.m > 2 else MANY_USED_OF_FEW
-    if state.delegate == rows:
+    if state.delegate == steps:
         least *= THINNED
-    if np.count_nonzero(state.coef[: problem.d]) < least * problem.d * problem.m or rows.solves(problem) is not None:
+    if np.count_nonzero(state.coef[: problem.d]) < least * problem.d * problem.m or steps.solves(problem) is not None:
         return chosen
-    return rows, (
+    return steps, (
         f"many of {problem.d} × {problem.m} weights are in use: gradient steps on all of them, which are products with "
         "dense X, and Newton steps in between"
     )

@@ -1,0 +1,74 @@
+"""Choice between steps on rows of W and Newton steps on its single entries, by what was measured of both."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...problems.prediction import Problem
+from ...registry import solvers
+
+# Scores from which on sweeps over rows of words beat Newton steps on entries: of hinges, and with a ridge of at least
+# this share (measured with 3 to 20 classes of pydocs, 20 newsgroups and generated words, λ down to .005 λ_max: with
+# a ridge up to five times as fast for twelve classes, .9 of the time on average for eight to ten; for six 1.4).
+MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 8, 0.1
+# The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
+# (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
+ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
+# The same for dense X with a sample for two features, and three scores or more: m̃²·√(ñ·D³)/d from which on they win,
+# with D directions of the columns, ñ samples and m̃ classes (1/Σ p² of their shares p) in effect. Steps on all scores
+# are products of matrices; pixels, rare features and rare classes make them short. Measured with two losses and gaps of
+# 1e-2 to 1e-6 on 60 data sets, half of them real, of 100 to 12 000 samples, 9 to 1200 features and 3 to 20 classes, and
+# with ridges on 30: a fifth of newglmnet's seconds where it is largest, four times as long where it is smallest; along
+# a path likewise.
+DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
+# One or two scores, or a quadratic loss, and dense X whose columns do not go together: numbers in X at most, samples for
+# each feature and D/d at least, and the share of λ_max that λ is at most, as paths go on with what begins at λ_max.
+# Gradients of all weights, then Newton steps took .3 to .9 of the seconds of single entries (110 solves on 11 data
+# sets that the rule was not made with: .63 on average, more than 1.15 in four).
+FEW_SCORES, MOST_NUMBERS, SAMPLES_EACH, APART, BELOW = 2, 1_000_000, 7, 0.85, 0.5
+
+
+def sums_entries(problem: Problem) -> bool:
+    """Return whether Ω is a sum over single entries with a threshold, Σ a|w| + b½w²."""
+    terms = problem.regulariser.entry_terms()
+    return terms is not None and bool(np.any(terms[0]))
+
+
+def prefers_rows(problem: Problem) -> bool:
+    """Return whether steps on rows beat Newton steps on single entries.
+
+    They do with many classes and few features for the samples there are; with dense X whose columns do not go together,
+    and several classes of one size, or one or two scores; and with sparse X and many classes, with the curvature of a
+    ridge or with hinges, most of which are inactive.
+    """
+    if solvers.create("working-set").solves(problem):
+        return False  # weights of single entries, say
+    terms = problem.regulariser.entry_terms()
+    assert terms is not None
+    ridge = bool(terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
+    n, d = problem.n, problem.d
+    if problem.m**3 * n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * d:
+        return True
+    if problem.design.is_sparse:
+        return problem.m >= (MANY_WITH_RIDGE if ridge else MANY_SCORES) and (ridge or problem.loss.hinges)
+    if columns_apart(problem):
+        return True
+    if 2 * n < d or problem.m < DENSE_SCORES:
+        return False
+    least = DENSE_WITH_RIDGE if ridge else DENSE_ROWS_WIN
+    size = _classes(problem) ** 2 * np.sqrt(problem.even_samples() * problem.directions() ** 3)
+    return bool(size >= least * d)
+
+
+def columns_apart(problem: Problem) -> bool:
+    """Return whether there are few scores, or a quadratic loss, and dense X with many samples whose columns do not go
+    together, at a λ well below λ_max."""
+    if problem.design.is_sparse or not (problem.m <= FEW_SCORES or problem.loss.quadratic):
+        return False
+    many = SAMPLES_EACH * problem.d <= problem.n and problem.n * problem.d <= MOST_NUMBERS
+    return bool(many and problem.directions() >= APART * problem.d and problem.lam <= BELOW * problem.lam_max)
+
+
+def _classes(problem: Problem) -> float:
+    """Return how many classes there are in effect: m where they are of one size, or of label sets."""
+    return float(problem.m) if problem.multilabel else float(1.0 / np.sum(problem.class_shares**2))
