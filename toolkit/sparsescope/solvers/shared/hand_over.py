@@ -56,7 +56,8 @@ def fitting(problem: Problem, chosen: tuple[Solver, str], state: Any) -> tuple[S
     Where many weights are in use and X is dense, gradient steps on all of them cost less than a pass of ``newglmnet``
     over those in use. Where few scores and columns apart speak for ``working-set``, Newton steps on single entries go
     on if they have begun: from near weights few are left to do."""
-    begun, on_entries = getattr(state, "delegate", None), (solvers["newglmnet"], solvers["one-score"])
+    on_entries = solvers["newglmnet"], solvers["one-score"]
+    begun: Any = getattr(state, "delegate", None)
     others = isinstance(begun, on_entries) and isinstance(chosen[0], solvers["working-set"])
     if others and columns_apart(problem) and begun.solves(problem) is None:
         return begun, "Newton steps on single weights, from near ones on"

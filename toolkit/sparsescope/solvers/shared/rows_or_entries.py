@@ -21,8 +21,8 @@ ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
 # with ridges on 30: a fifth of newglmnet's seconds where it is largest, four times as long where it is smallest; along
 # a path likewise.
 DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
-# One or two scores, or a quadratic loss, and dense X whose columns do not go together: numbers in X at most, samples for
-# each feature and D/d at least, and the share of λ_max that λ is at most, as paths go on with what begins at λ_max.
+# One or two scores, or a quadratic loss, and dense X whose columns do not go together: numbers in X at most, samples
+# for each feature and D/d at least, and the share of λ_max that λ is at most, as paths go on with what begins at λ_max.
 # Gradients of all weights, then Newton steps took .3 to .9 of the seconds of single entries (110 solves on 11 data
 # sets that the rule was not made with: .63 on average, more than 1.15 in four).
 FEW_SCORES, MOST_NUMBERS, SAMPLES_EACH, APART, BELOW = 2, 1_000_000, 7, 0.85, 0.5
