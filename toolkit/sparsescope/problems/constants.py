@@ -124,10 +124,10 @@ def directions(design: Design) -> float:
     used = rows.shape[1]
     if not used or design.n < 2:
         return float(used)
-    rows = rows * np.sqrt(scales)
-    products = rows.astype(np.float64) @ rows.T.astype(np.float64)
-    np.fill_diagonal(products, 0.0)
-    found = float(np.vdot(products, products)) / (len(rows) * (len(rows) - 1))
+    rows = (rows * np.sqrt(scales)).astype(np.float64)
+    products = rows.T @ rows if used < len(rows) else rows @ rows.T  # their squares have the same sum
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    found = float(np.vdot(products, products) - np.vdot(lengths, lengths)) / (len(rows) * (len(rows) - 1))
     return used**2 / max(found, float(used))
 
 
@@ -145,8 +145,9 @@ def _drawn_rows(design: Design, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows of dense X, drawn at random, without columns of zeros; and what squares are multiplied with for a mean of
     1."""
     used = design.squared_norms > 0.0
-    drawn = np.sort(np.random.default_rng(0).permutation(design.n)[:count])
-    rows = design.matrix[drawn]
+    rows = design.matrix
+    if design.n > count:
+        rows = rows[np.sort(np.random.default_rng(0).choice(design.n, count, replace=False))]
     return rows if used.all() else rows[:, used], design.n / design.squared_norms[used]
 
 

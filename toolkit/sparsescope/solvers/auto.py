@@ -112,13 +112,13 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
         if able(problem):
             return solvers.create("working-set"), f"{why}, and Newton steps on the blocks in use"
         return solvers.create("working-set", newton=False), f"{why}; {_lacking(problem)}"
-    halved = solvers.create("one-score")
-    halves = problem.m == 2 and problem.penalty.zeroes_rows and halved.solves(problem) is None
-    if halves and not columns_apart(problem):
-        return halved, (
-            f"{loss} sees the difference of two scores alone, and under {penalty} its weights are a lasso's or an "
-            "elastic net's: Newton steps on one weight for each feature"
-        )
+    if problem.m == 2 and problem.penalty.zeroes_rows and not columns_apart(problem):
+        halved = solvers.create("one-score")
+        if halved.solves(problem) is None:
+            return halved, (
+                f"{loss} sees the difference of two scores alone, and under {penalty} its weights are a lasso's or an "
+                "elastic net's: Newton steps on one weight for each feature"
+            )
     if sums_entries(problem) and not prefers_rows(problem):
         exact = solvers.create("newglmnet")
         if exact.solves(problem) is None:
@@ -129,12 +129,13 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
             f"the penalty is a sum over single weights, and Hessians of {problem.m} scores would take too much memory: "
             "a low-rank model of them"
         )
-    direct = solvers.create("gls")
-    if problem.loss.quadratic and problem.d <= DIRECT_COLUMNS and direct.solves(problem) is None:
-        return direct, (
-            f"{loss} and {penalty} are quadratic: one step with the factored XᵀX/n + λI, {problem.d} × {problem.d}, is "
-            "the solution"
-        )
+    if problem.loss.quadratic and problem.d <= DIRECT_COLUMNS:
+        direct = solvers.create("gls")
+        if direct.solves(problem) is None:
+            return direct, (
+                f"{loss} and {penalty} are quadratic: one step with the factored XᵀX/n + λI, {problem.d} × {problem.d},"
+                " is the solution"
+            )
     if (found := _in_row_space(problem)) is not None:
         return found
     if is_underdetermined(problem):

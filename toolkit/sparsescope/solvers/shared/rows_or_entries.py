@@ -66,7 +66,7 @@ def columns_apart(problem: Problem) -> bool:
     if problem.design.is_sparse or not (problem.m <= FEW_SCORES or problem.loss.quadratic):
         return False
     many = SAMPLES_EACH * problem.d <= problem.n and problem.n * problem.d <= MOST_NUMBERS
-    return bool(many and problem.directions() >= APART * problem.d and problem.lam <= BELOW * problem.lam_max)
+    return bool(many and problem.lam <= BELOW * problem.lam_max and problem.directions() >= APART * problem.d)
 
 
 def _classes(problem: Problem) -> float:
