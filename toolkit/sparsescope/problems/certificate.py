@@ -251,9 +251,7 @@ def certify(
     work.scale = scale = min(1.0, lam / top) if top > 0.0 else 1.0
     at = Z if fitted is None else fitted
     dual = -work.conjugates(problem, at, scale, fitted is not None) / n - lam * conjugate
-    pause()
     require_finite(weights=W, intercepts=coef[d:], scores=Z, duals=work.U)
-    pause()
     objective = loss + lam * omega
     work.gap = gap = objective - dual
     size = problem.scale(objective)

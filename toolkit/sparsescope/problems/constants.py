@@ -145,9 +145,8 @@ def _drawn_rows(design: Design, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows of dense X, drawn at random, without columns of zeros; and what squares are multiplied with for a mean of
     1."""
     used = design.squared_norms > 0.0
-    rows = design.matrix
-    if design.n > count:
-        rows = rows[np.sort(np.random.default_rng(0).choice(design.n, count, replace=False))]
+    drawn = np.sort(np.random.default_rng(0).permutation(design.n)[:count])
+    rows = design.matrix[drawn]
     return rows if used.all() else rows[:, used], design.n / design.squared_norms[used]
 
 

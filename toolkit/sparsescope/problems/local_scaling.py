@@ -83,6 +83,7 @@ class LocalScaling:
         float
             a lower bound of F.
         """
+        pause()
         lost = self.shares(problem, rows)
         if lost.mean() > LARGEST_SHARE * (1.0 - problem.lam / top):
             return -np.inf

@@ -262,24 +262,22 @@ class NewtonCG(Solver):
         level = problem.intercept and problem.loss.of_differences
 
         def levelled(V: np.ndarray) -> np.ndarray:
+            pause()
             if level:
                 V[d] -= V[d].mean()
             return V
 
         M = levelled(metric.solve(levelled(R)))
-        pause()
         damping, MP = state.damping, R.copy()  # MP = M·P, of the same sums as P
         pause()
         P, D, E = M.copy(), np.zeros_like(R), np.zeros_like(state.Z)
-        pause()
         Q, S, T = np.empty_like(R), np.empty_like(E, dtype=R.dtype), np.empty_like(E, dtype=R.dtype)
-        first = rho = inner(R, M)
-        forcing = min(self.forcing, state.size / state.last_size)
+        first, forcing = inner(R, M), min(self.forcing, state.size / state.last_size)
         eps, W = float(np.finfo(problem.dtype).eps), state.coef[:d]
         wanted = state.size > ROUNDING * eps * lam * math.sqrt(inner(W, W))  # else G is what XᵀU/n and λW leave
-        steps = 0
-        pause()
+        steps, rho = 0, first
         while wanted and steps < self.cg_steps and rho > 0.0:
+            pause()
             products.matmul(P, S)
             T[:] = S
             for start, stop in even_parts(n, problem.m, SCORES):
@@ -291,7 +289,6 @@ class NewtonCG(Solver):
             if damping:
                 Q += number(damping) * MP
             levelled(Q)
-            pause()
             steps += 1
             curve = inner(P, Q)
             if curve <= FLAT * rho:
@@ -303,7 +300,6 @@ class NewtonCG(Solver):
             pause()
             R -= alpha * Q
             M = levelled(metric.solve(R))
-            pause()
             old, rho = rho, inner(R, M)
             if rho <= forcing**2 * first or (not damping and size**2 * inner(R, R) <= 2.0 * lam * goal):
                 break
@@ -312,7 +308,6 @@ class NewtonCG(Solver):
             if damping:
                 MP *= number(rho / old)
                 MP += R
-            pause()
         state.inner_steps = float(steps)
         if state.single:
             D = size * D.astype(problem.dtype)
