@@ -357,6 +357,14 @@ def test_the_cache_goes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     folder = kernel_cache.cache_folder.__wrapped__()
     assert folder.parent == tmp_path / "s" / "kernels" and (folder / "used").exists()
     assert stamps.common_digest() in folder.name
+    half = folder / "half.tmp"  # of a process that was killed
+    half.touch()
+    os.utime(half, (0.0, 0.0))
+    kernel_cache.cache_folder.__wrapped__()
+    assert half.exists(), "all files were looked at within the last hour"
+    os.utime(folder / "used", (0.0, 0.0))
+    kernel_cache.cache_folder.__wrapped__()
+    assert not half.exists() and (folder / "used").stat().st_mtime > 0.0
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     monkeypatch.setenv("SPARSESCOPE_CACHE", str(blocked))
