@@ -61,7 +61,7 @@ from .base import Solution, Solver, State, settings
 from .shared.gradient_steps import is_tangled, takes_all, takes_part
 from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
-from .shared.rows_or_entries import columns_apart, prefers_rows, sums_entries
+from .shared.rows_or_entries import begins_on_rows, prefers_rows, sums_entries
 from .ssnal import is_small
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
@@ -112,7 +112,7 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
         if able(problem):
             return solvers.create("working-set"), f"{why}, and Newton steps on the blocks in use"
         return solvers.create("working-set", newton=False), f"{why}; {_lacking(problem)}"
-    if problem.m == 2 and problem.penalty.zeroes_rows and not columns_apart(problem):
+    if problem.m == 2 and problem.penalty.zeroes_rows and not begins_on_rows(problem):
         halved = solvers.create("one-score")
         if halved.solves(problem) is None:
             return halved, (

@@ -14,7 +14,7 @@ from .gradient_steps import FEW, MANY_USED, MANY_USED_OF_FEW, products_win
 from .interior_point import factoring
 from .interior_point import suits as takes_interior_points
 from .proximal_point import suits
-from .rows_or_entries import columns_apart
+from .rows_or_entries import begins_on_rows
 
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
@@ -54,12 +54,12 @@ def fitting(problem: Problem, chosen: tuple[Solver, str], state: Any) -> tuple[S
     """Return ``chosen``, the solver for zero weights and the reason, or what is faster from the weights of a state on.
 
     Where many weights are in use and X is dense, gradient steps on all of them cost less than a pass of ``newglmnet``
-    over those in use. Where few scores and columns apart speak for ``working-set``, Newton steps on single entries go
-    on if they have begun: from near weights few are left to do."""
+    over those in use. Where ``working-set`` is chosen for its beginning alone, Newton steps on single entries go on
+    if they have begun: from near weights few are left to do."""
     on_entries = solvers["newglmnet"], solvers["one-score"]
     begun: Any = getattr(state, "delegate", None)
     others = isinstance(begun, on_entries) and isinstance(chosen[0], solvers["working-set"])
-    if others and columns_apart(problem) and begun.solves(problem) is None:
+    if others and begins_on_rows(problem) and begun.solves(problem) is None:
         return begun, "Newton steps on single weights, from near ones on"
     wide = problem.d > FEW and isinstance(chosen[0], solvers["newglmnet"]) and products_win(problem)
     if not (wide and not state.sparse and getattr(state, "opened", True) and getattr(state, "settles", True)):

@@ -51,7 +51,7 @@ def prefers_rows(problem: Problem) -> bool:
         return True
     if problem.design.is_sparse:
         return problem.m >= (MANY_WITH_RIDGE if ridge else MANY_SCORES) and (ridge or problem.loss.hinges)
-    if columns_apart(problem):
+    if begins_on_rows(problem):
         return True
     if 2 * n < d or problem.m < DENSE_SCORES:
         return False
@@ -60,9 +60,9 @@ def prefers_rows(problem: Problem) -> bool:
     return bool(size >= least * d)
 
 
-def columns_apart(problem: Problem) -> bool:
-    """Return whether there are few scores, or a quadratic loss, and dense X with many samples whose columns do not go
-    together, at a λ well below λ_max."""
+def begins_on_rows(problem: Problem) -> bool:
+    """Return whether steps on rows win from zero weights on, though not from near ones: with few scores, or a quadratic
+    loss, and dense X with many samples whose columns do not go together, at a λ well below λ_max."""
     if problem.design.is_sparse or not (problem.m <= FEW_SCORES or problem.loss.quadratic):
         return False
     many = SAMPLES_EACH * problem.d <= problem.n and problem.n * problem.d <= MOST_NUMBERS
