@@ -176,6 +176,29 @@ def test_auto_begins_with_rows_where_columns_are_apart_and_a_path_goes_on_with_w
     assert ss.solve(problem, tol=1e-8).objective == pytest.approx(run.observe().objective, rel=1e-7)
 
 
+def test_auto_begins_with_rows_with_few_samples_for_a_column_where_x_is_large_and_lambda_small() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((1000, 320)), np.arange(1000) % 2
+    for loss in ("binary-logistic", "logistic", "squared"):
+        problem = ss.Problem(X, y, loss=loss, penalty="l1", lam_ratio=0.04)
+        entries = "one-score" if loss == "logistic" else "newglmnet"
+        assert auto.choose(problem)[0].name == "working-set"
+        assert auto.choose(problem.with_(lam_ratio=0.2))[0].name == entries, loss
+        assert auto.choose(problem.on(X[:500], y[:500]))[0].name == entries
+    many = ss.Problem(X, np.arange(1000) % 8, loss="squared", penalty="l1", lam_ratio=0.3)
+    assert auto.choose(many)[0].name == "working-set"
+
+
+def test_auto_begins_with_rows_for_least_squares_sooner_than_for_other_losses() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((800, 240)), np.arange(800) % 3
+    X[:, 1:] += 0.4 * X[:, :-1]
+    for loss, chosen in (("squared", "working-set"), ("logistic", "newglmnet")):
+        problem = ss.Problem(X, y, loss=loss, penalty="l1", lam_ratio=0.04)
+        assert auto.choose(problem)[0].name == chosen
+        assert auto.choose(problem.on(X[:110], y[:110]))[0].name == "newglmnet"
+
+
 def test_live_changes_keep_the_weights() -> None:
     X, y = data()
     run = ss.Run(ss.Problem(X, y, loss="logistic", penalty="l1/l2", lam=0.05), "one-score", stop=Gap(1e-9))

@@ -13,9 +13,9 @@
     the same, dense X and  → working-set, whose steps are products of matrices: with three scores or more and a sample
     many even classes        for two features, the sooner the more classes of one size there are and the less the
                              columns go together (as those of pixels do); with a ridge sooner yet
-    the same and two       → working-set from zero weights on, with dense X, seven samples for each of its columns, if
-    classes, or least        these do not go together and λ is below ½ λ_max; nearer to that, and along a path from
-    squares                  there, newglmnet or one-score
+    the same and two       → working-set from zero weights on, with dense X whose columns do not go together: from seven
+    classes, or least        samples for each of them on and below ½ λ_max, or, if X holds many numbers, from two on
+    squares                  and far below; nearer to λ_max, and along a path from there, newglmnet or one-score
     least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
     ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
     features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three

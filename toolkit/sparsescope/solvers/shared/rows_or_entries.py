@@ -21,11 +21,14 @@ ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
 # with ridges on 30: a fifth of newglmnet's seconds where it is largest, four times as long where it is smallest; along
 # a path likewise.
 DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
-# One or two scores, or a quadratic loss, and dense X whose columns do not go together: numbers in X at most, samples
-# for each feature and D/d at least, and the share of λ_max that λ is at most, as paths go on with what begins at λ_max.
-# Gradients of all weights, then Newton steps took .3 to .9 of the seconds of single entries (110 solves on 11 data
-# sets that the rule was not made with: .63 on average, more than 1.15 in four).
-FEW_SCORES, MOST_NUMBERS, SAMPLES_EACH, APART, BELOW = 2, 1_000_000, 7, 0.85, 0.5
+# One or two scores, or a quadratic loss, and dense X whose columns do not go together: D/d at least, samples for each
+# feature, and the share of λ_max that λ is at most, as paths go on with what begins at λ_max. With few samples for a
+# feature X holds many numbers and λ is smaller. Gradients of all weights, then Newton steps took .3 to 1.0 of the
+# seconds of single entries with one or two scores (46 drawn data sets of 900 to 60 000 samples, six λ and gaps each:
+# .72 on average), and .2 to 1.0 with least squares. For these the condition with D³ from above is a lower one.
+FEW_SCORES, APART, BELOW, SAMPLES_EACH = 2, 0.85, 0.5, 7
+FEWER_EACH, LEAST_NUMBERS, FAR_BELOW = 2, 300_000, 0.05
+SQUARES_WIN = 2500.0
 
 
 def sums_entries(problem: Problem) -> bool:
@@ -53,11 +56,9 @@ def prefers_rows(problem: Problem) -> bool:
         return problem.m >= (MANY_WITH_RIDGE if ridge else MANY_SCORES) and (ridge or problem.loss.hinges)
     if begins_on_rows(problem):
         return True
-    if 2 * n < d or problem.m < DENSE_SCORES:
+    if problem.m < DENSE_SCORES:
         return False
-    least = DENSE_WITH_RIDGE if ridge else DENSE_ROWS_WIN
-    size = _classes(problem) ** 2 * np.sqrt(problem.even_samples() * problem.directions() ** 3)
-    return bool(size >= least * d)
+    return _products_win(problem, DENSE_WITH_RIDGE if ridge else DENSE_ROWS_WIN)
 
 
 def begins_on_rows(problem: Problem) -> bool:
@@ -65,8 +66,22 @@ def begins_on_rows(problem: Problem) -> bool:
     loss, and dense X with many samples whose columns do not go together, at a λ well below λ_max."""
     if problem.design.is_sparse or not (problem.m <= FEW_SCORES or problem.loss.quadratic):
         return False
-    many = SAMPLES_EACH * problem.d <= problem.n and problem.n * problem.d <= MOST_NUMBERS
-    return bool(many and problem.lam <= BELOW * problem.lam_max and problem.directions() >= APART * problem.d)
+    n, d, share = problem.n, problem.d, problem.lam / max(problem.lam_max, np.finfo(float).tiny)
+    if share > BELOW:
+        return False
+    many = n >= SAMPLES_EACH * d
+    enough = n >= FEWER_EACH * d and n * d >= LEAST_NUMBERS and share <= FAR_BELOW
+    if (many or enough) and problem.directions() >= APART * d:
+        return True
+    return problem.loss.quadratic and problem.m >= FEW_SCORES and _products_win(problem, SQUARES_WIN)
+
+
+def _products_win(problem: Problem, least: float) -> bool:
+    """Return whether m̃²·√(ñ·D³)/d is at least ``least``, with a sample for two features."""
+    if 2 * problem.n < problem.d:
+        return False
+    size = _classes(problem) ** 2 * np.sqrt(problem.even_samples() * problem.directions() ** 3)
+    return bool(size >= least * problem.d)
 
 
 def _classes(problem: Problem) -> float:
