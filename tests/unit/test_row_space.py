@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import sparsescope as ss
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import row_space
+from sparsescope.solvers.shared import row_space_pays
 
 LOSSES = ("logistic", "multiclass-squared-hinge", "squared", "crammer-singer", "separation-ranking")
 
@@ -145,10 +146,6 @@ def test_an_end_is_not_remembered_by_the_inner_solver(monkeypatch: pytest.Monkey
     [
         ("crammer-singer", 90, "row-space"),
         ("crammer-singer", 89, "dual-cd"),
-        ("multiclass-squared-hinge", 30, "row-space"),
-        ("multiclass-squared-hinge", 29, "newton-cg"),
-        ("logistic", 90, "row-space"),
-        ("logistic", 89, "newton-cg"),
     ],
 )
 def test_auto_takes_it_for_many_features(loss: str, d: int, wanted: str) -> None:
@@ -157,6 +154,46 @@ def test_auto_takes_it_for_many_features(loss: str, d: int, wanted: str) -> None
     assert next(iter(ss.Run(problem, "auto"))) and ss.solvers.auto.choose(problem)[0].name == wanted
     dense = ss.solvers.auto.choose(ss.Problem(sp.csr_array(X), y, loss=loss, penalty="ridge", lam=0.1))
     assert dense[0].name != "row-space"
+
+
+@pytest.mark.parametrize(
+    ("loss", "make", "n", "d", "share", "wanted"),
+    [
+        ("logistic", np.asarray, 60, 1000, 0.01, "row-space"),
+        ("logistic", np.asarray, 400, 1000, 0.01, "newton-cg"),
+        ("logistic", np.asarray, 60, 60, 0.01, "newton-cg"),
+        ("logistic", sp.csr_array, 60, 3000, 0.01, "row-space"),
+        ("logistic", sp.csr_array, 400, 3000, 0.01, "newton-cg"),
+        ("multitask-squared-hinge", np.asarray, 100, 300, 0.001, "row-space"),
+        ("multitask-squared-hinge", np.asarray, 300, 310, 0.3, "newton-cg"),
+        ("multitask-squared-hinge", np.asarray, 100, 100, 0.001, "newton-cg"),
+        ("multitask-squared-hinge", sp.csr_array, 100, 1000, 0.001, "row-space"),
+        ("multitask-squared-hinge", sp.csr_array, 100, 1000, 0.3, "newton-cg"),
+        ("multitask-squared-hinge", sp.csr_array, 100, 100, 0.001, "newton-cg"),
+    ],
+)
+def test_auto_takes_it_where_eigenvectors_cost_less_than_the_products_that_are_expected(
+    loss: str, make: Any, n: int, d: int, share: float, wanted: str
+) -> None:
+    rng = np.random.default_rng(0)
+    X = make(rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.1))
+    problem = ss.Problem(X, np.arange(n) % 3, loss=loss, penalty="ridge", lam_ratio=share)
+    assert ss.solvers.auto.choose(problem)[0].name == wanted
+
+
+def test_auto_goes_on_in_the_row_space_where_newton_steps_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_space_pays, "SPARSE_HINGES", (0.0, 0.0))  # not from the beginning
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.standard_normal((80, 600)))
+    problem = ss.Problem(X, rng.integers(0, 4, 80), loss="multitask-squared-hinge", penalty="ridge", lam_ratio=1e-4)
+    run = ss.Run(problem, "auto", stop=Gap(1e-8, of_null=0.0) | Iterations(3000))
+    assert ss.solvers.auto.choose(problem)[0].name == "newton-cg"
+    last = list(run)[-1]
+    assert last.relative_gap <= 1e-8 and run.state.delegate.name == "row-space"
+    run.change(lam_ratio=0.01)  # it is known by now
+    assert list(run)[-1].relative_gap <= 1e-8 and run.state.delegate.name == "row-space"
+    run.change(penalty="l1")
+    assert list(run)[-1].relative_gap <= 1e-8 and run.state.delegate.name != "row-space"
 
 
 def test_solvers_with_sparse_weights_are_not_chosen_for_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,11 +16,12 @@
     the same and two       → working-set from zero weights on, with dense X whose columns do not go together: from seven
     classes, or least        samples for each of them on and below ½ λ_max, or, if X holds many numbers, from two on
     squares                  and far below; nearer to λ_max, and along a path from there, newglmnet or one-score
-    least squares, ridge → gls, with at most a thousand columns: one step with the factored XᵀX is the solution
-    ridge, dense X, many → row-space: a problem with as many features as samples is left, and solved by what this table
-    features               says for it, smooth hinges by nearly exact newton-cg; from one (smooth hinges) or three
-                           features (other losses) for each sample. Smooth hinges with sparse X, too, from ten features
-                           for each of at most 600 samples on; with more samples nearly exact newton-cg on all features
+    least squares, ridge → gls, with dense X of at most a thousand columns: one step with the factored XᵀX
+    ridge, more features → row-space: a problem with as many features as samples is left, and solved by what this table
+    than samples           says for it, smooth hinges by nearly exact newton-cg. Losses that are not smooth with dense X
+                           and three features for each sample; smooth ones where XXᵀ and its eigenvectors cost less than
+                           the products that steps on all features are expected to take. Else newton-cg begins, nearly
+                           exact for hinges, and row-space goes on when its products have cost as much
     smooth loss, ridge   → newton-cg; hinges with dense X whose columns go together from five samples for each feature
                            on. working-set goes on where its steps are cut short or its systems are badly conditioned
     other smooth losses  → working-set: the fastest measured at every accuracy (docs/benchmarks.md); with Newton steps
@@ -61,18 +62,14 @@ from .base import Solution, Solver, State, settings
 from .shared.gradient_steps import is_tangled, takes_all, takes_part
 from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
+from .shared.row_space_pays import row_space_pays
 from .shared.rows_or_entries import begins_on_rows, prefers_rows, sums_entries
 from .ssnal import is_small
 
 MOST_COLUMNS = 3000  # of a least squares step that is factored as a whole
-DIRECT_COLUMNS = 1000  # up to which that beats iterations (measured: 2 to 30 times, 20 times slower with 3034 words)
-# What nearly exact Newton steps leave where hinges need them, and samples of sparse X up to which the row space wins
-# (300 to 1000 made documents of 3000 to 12 000 words).
-EXACT, FEW_SAMPLES = 0.01, 600
-# Features for each sample from which on a dense problem with ridge is solved in the row space of X, where that has been
-# faster (measured for 100 to 2000 samples, 2 to 10 classes, and three sets of gene expressions): hinges that are not
-# smooth, smooth hinges, other smooth losses; and the most samples, for the eigenvectors of XXᵀ take n³.
-ROW_SPACE, MOST_SAMPLES = (3.0, 1.0, 3.0), 3000
+DIRECT_COLUMNS = 1000  # up to which that beats iterations with dense X (1 to 10 times; with words .06 to 1.1)
+# What nearly exact Newton steps leave where hinges need them, and features for each sample from which on they do.
+EXACT, EXACT_FROM = 0.01, 1.0
 # Samples for each feature of dense X from which on undamped Newton steps on hinges win, under a ridge, where columns go
 # together; where they do not, they take .45 to 1.2 of the time with fewer, too (19 problems, one to five samples each).
 HINGES_HOLD = 5
@@ -129,7 +126,7 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
             f"the penalty is a sum over single weights, and Hessians of {problem.m} scores would take too much memory: "
             "a low-rank model of them"
         )
-    if problem.loss.quadratic and problem.d <= DIRECT_COLUMNS:
+    if problem.loss.quadratic and problem.d <= DIRECT_COLUMNS and not problem.design.is_sparse:
         direct = solvers.create("gls")
         if direct.solves(problem) is None:
             return direct, (
@@ -138,7 +135,7 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
             )
     if (found := _in_row_space(problem)) is not None:
         return found
-    if is_underdetermined(problem):
+    if is_underdetermined(problem, EXACT_FROM):
         why = f"{loss} has hinges, and under {penalty} {problem.d} features for {problem.n} samples are all in use"
         exact = solvers.create("newton-cg", forcing=EXACT, damping=False)
         if exact.solves(problem) is None:
@@ -211,13 +208,8 @@ def _in_blocks(problem: Problem) -> tuple[Solver, str]:
 
 def _in_row_space(problem: Problem) -> tuple[Solver, str] | None:
     """``row-space`` where it is faster than solvers of all features, else ``None``."""
-    least = ROW_SPACE[0 if not problem.loss.smooth else 1 if problem.loss.hinges else 2]
-    if problem.n > MOST_SAMPLES or problem.d < least * problem.n:
-        return None
-    if problem.design.is_sparse and not (problem.n <= FEW_SAMPLES and is_underdetermined(problem)):
-        return None
     within = solvers.create("row-space")
-    if within.solves(problem) is not None:
+    if within.solves(problem) is not None or not row_space_pays(problem):
         return None
     return within, (
         f"under {problem.penalty.title} every solution lies in the row space of X: of {problem.d} features, at most "

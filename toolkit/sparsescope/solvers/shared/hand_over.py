@@ -14,6 +14,7 @@ from .gradient_steps import FEW, MANY_USED, MANY_USED_OF_FEW, products_win
 from .interior_point import factoring
 from .interior_point import suits as takes_interior_points
 from .proximal_point import suits
+from .row_space_pays import is_overspent, is_wide
 from .rows_or_entries import begins_on_rows
 
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
@@ -54,10 +55,12 @@ def fitting(problem: Problem, chosen: tuple[Solver, str], state: Any) -> tuple[S
     """Return ``chosen``, the solver for zero weights and the reason, or what is faster from the weights of a state on.
 
     Where many weights are in use and X is dense, gradient steps on all of them cost less than a pass of ``newglmnet``
-    over those in use. Where ``working-set`` is chosen for its beginning alone, Newton steps on single entries go on
-    if they have begun: from near weights few are left to do."""
+    over those in use. The row space of X is made once for the data. Where ``working-set`` is chosen for its beginning
+    alone, Newton steps on single entries go on if they have begun: from near weights few are left to do."""
     on_entries = solvers["newglmnet"], solvers["one-score"]
     begun: Any = getattr(state, "delegate", None)
+    if isinstance(begun, solvers["row-space"]) and begun.solves(problem) is None:
+        return begun, f"under {problem.penalty.title} every solution lies in the row space of X, which is known by now"
     others = isinstance(begun, on_entries) and isinstance(chosen[0], solvers["working-set"])
     if others and begins_on_rows(problem) and begun.solves(problem) is None:
         return begun, "Newton steps on single weights, from near ones on"
@@ -88,6 +91,14 @@ def successor(problem: Problem, state: Any, chosen: tuple[Solver, str]) -> tuple
     if state.chosen_at is None:
         state.chosen_at = state.iteration - 1
     if isinstance(state.delegate, solvers["newton-cg"]):
+        within = solvers.create("row-space")
+        if is_wide(problem) and within.solves(problem) is None:
+            if not is_overspent(problem, state.products):
+                return None
+            return within, (
+                f"newton-cg did not end in {state.products} products with the Hessian, which cost as much as the row "
+                f"space of X does: of {problem.d} features, at most {problem.n} combinations count"
+            )
         if (state.short < SHORT_STEPS and state.products < MOST_PRODUCTS) or is_underdetermined(problem):
             return None
         return solvers.create("working-set"), (
@@ -123,12 +134,12 @@ def _along_the_path(state: Any, done: int) -> str:
     )
 
 
-def is_underdetermined(problem: Problem) -> bool:
-    """Return whether a smooth loss has hinges and Ω = ½‖W‖², with many features for each sample: rough Newton steps, of
-    ssnal too, are cut short there by one hinge after the other."""
+def is_underdetermined(problem: Problem, each: float = UNDERDETERMINED) -> bool:
+    """Return whether a smooth loss has hinges and Ω = ½‖W‖², with many features for ``each`` sample: rough Newton
+    steps, of ssnal too, are cut short there by one hinge after the other."""
     terms = problem.regulariser.entry_terms()
     ridge = terms is not None and np.ndim(terms[0]) == 0 and terms == (0.0, 1.0)  # weights of features make an array
-    return bool(ridge and problem.loss.smooth and problem.loss.hinges and problem.d >= UNDERDETERMINED * problem.n)
+    return bool(ridge and problem.loss.smooth and problem.loss.hinges and problem.d >= each * problem.n)
 
 
 def outdone(problem: Problem, done: int) -> bool:
