@@ -15,7 +15,7 @@ from sparsescope.registry import solvers
 from sparsescope.runs.run import warm_up
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import auto, newton_cg
-from sparsescope.solvers.shared import newton_system, ridge_preconditioner
+from sparsescope.solvers.shared import newton_system, ridge_preconditioner, row_space_pays
 
 
 def samples(n: int = 200, d: int = 12, m: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -294,7 +294,7 @@ def test_hinges_and_many_features_of_sparse_x(monkeypatch: pytest.MonkeyPatch) -
     X, y = samples(n=20, d=200)
     problem = ss.Problem(sp.csr_array(X), y, loss="multiclass-squared-hinge", penalty="ridge", lam=1e-3)
     assert auto.choose(problem)[0].name == "row-space"
-    monkeypatch.setattr(auto, "FEW_SAMPLES", 19)
+    monkeypatch.setattr(row_space_pays, "MOST_SAMPLES", 19)
     state = solvers.create("auto").init(problem)
     assert state.delegate == solvers.create("newton-cg", forcing=auto.EXACT, damping=False)
     state.short, state.products = 3, 300
