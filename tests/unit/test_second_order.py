@@ -639,14 +639,41 @@ def test_several_scores_end_at_the_same_point_with_a_gram_matrix_and_without(
     np.testing.assert_allclose(with_it.W, without.W, atol=1e-5)
 
 
-def test_conjugate_gradients_that_were_cut_at_once_take_fewer_steps_the_next_time() -> None:
+def test_conjugate_gradients_that_were_cut_at_once_take_fewer_steps_the_next_time_and_those_without_end_more() -> None:
     state = ss.registry.solvers.create("newglmnet").init(binary(text))
     assert state.cg_allowed == 1.0
-    allowed = []
-    for share in (0.05, 1e-7, 0.0, 0.0, 0.0, 0.3):
-        state.conjugated(share)
-        allowed.append(state.cg_allowed)
-    assert allowed == [0.5, 0.25, 0.125, 0.1, 0.1, 1.0]
+
+    def allowed(*ends: tuple[float, bool]) -> list[float]:
+        found = []
+        for share, ended in ends:
+            state.conjugated(share, ended)
+            found.append(state.cg_allowed)
+        return found
+
+    assert allowed(*((share, True) for share in (0.05, 1e-7, 0.0, 0.0, 0.0, 0.3))) == [0.5, 0.25, 0.125, 0.1, 0.1, 1.0]
+    whole = (1.0, False)
+    assert allowed(whole, (1.0, True), *[whole] * 4, (0.3, False)) == [2.0, 2.0, 4.0, 8.0, 16.0, 16.0, 16.0]
+    assert allowed((0.0, False), whole) == [8.0, 16.0]
+
+
+def test_the_steps_that_are_allowed_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 1)) + 0.3 * rng.standard_normal((200, 300))
+    y = (X[:, 0] + rng.standard_normal(200) > 0).astype(int)
+    problem = ss.Problem(X, y, loss="binary-squared-hinge", penalty="l1", lam_ratio=1e-3)
+    solver = ss.registry.solvers.create("newglmnet", gram=False, shrinking=False, cg_steps=10)
+    state, taken = solver.init(problem), []
+
+    def conjugate(model: Any, problem: Any, part: Any, new: Any, steps: int, share: float, report: Any) -> float:
+        taken.append(steps)
+        return 1.0
+
+    monkeypatch.setattr(ExactModel, "conjugate", conjugate)
+    for _ in range(200):
+        allowed, calls = state.cg_allowed, len(taken)
+        solver.step(problem, state)
+        assert len(taken) == calls or taken[-1] == round(10 * allowed)
+    assert taken and state.cg_allowed == 1.0  # as none of the steps ran into the end of them
 
 
 def test_conjugate_gradients_stop_at_the_first_zero() -> None:

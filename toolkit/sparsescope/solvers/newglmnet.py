@@ -14,8 +14,9 @@ repeat:
         making it costs as much as four sweeps (one, with several scores); from the second, if it costs less than those
         to come; or where it costs up to twenty (eight), after some that do not suffice and hardly change which entries
         are in use (this project's addition; gram = False leaves them out).
-        Elsewhere conjugate gradients solve the model on these entries then, up to the first change of a sign, and in
-        fewer steps where that came at once the last time (this project's addition; cg_steps = 0 leaves them out)
+        Elsewhere conjugate gradients solve the model on these entries then, up to the first change of a sign, in fewer
+        steps where that came at once the last time, in more where all did not suffice and no sign changed (this
+        project's addition; cg_steps = 0 leaves them out)
     W ← W + αδ by Armijo's rule
 A working set is solved well enough where the largest violation that the first sweep meets is a share of M, or, once M
 is small, where the gap that it stands for (2·violation·Σ|w|, with a ridge Σ violation²/(2·ridge) if that is less) is
@@ -67,7 +68,9 @@ FEW_SWEEPS = 6  # after which it, or conjugate gradients, are worth a try
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before that
 # Conjugate gradients end when their residual has fallen to this share, or to what is to be reached and half as much.
 CG_SHARE, WITHIN = 0.01, 0.5
-WASTED, LEAST_ALLOWED = 0.1, 0.1  # share of their way below which they were; least share of the steps allowed then
+# The share of their way below which they were wasted; the steps allowed then, and where all of them were taken without a
+# change of a sign, as shares of those that are set.
+WASTED, LEAST_ALLOWED, MOST_ALLOWED = 0.1, 0.1, 16.0
 MOST_STEPS = 10  # on one working set
 
 
@@ -107,10 +110,15 @@ class NewGLMNETState(EntryState):
         """True if gradient steps would go on well, as far as the opening knows."""
         return self.unsettled is None
 
-    def conjugated(self, share: float) -> None:
+    def conjugated(self, share: float, ended: bool) -> None:
         """Take half as many steps of them next time, where a change of sign stopped them after a small share of their
-        way, else all that are allowed."""
-        self.cg_allowed = max(self.cg_allowed / 2.0, LEAST_ALLOWED) if share < WASTED else 1.0
+        way, twice as many where they did not end and no sign changed, else all that are set at least."""
+        if share < WASTED:
+            self.cg_allowed = max(self.cg_allowed / 2.0, LEAST_ALLOWED)
+        elif share == 1.0 and not ended:
+            self.cg_allowed = min(max(2.0 * self.cg_allowed, 1.0), MOST_ALLOWED)
+        else:
+            self.cg_allowed = max(self.cg_allowed, 1.0)
 
 
 @settings
@@ -227,8 +235,10 @@ class NewGLMNET(ModelSolver, EntrySolver):
             state.seed = model.descend_on_gram(problem, part, new, GRAM_SHARE, state.seed, report)
         elif self.cg_steps and settled:
             share = max(CG_SHARE, WITHIN * state.floor / report[TOP])
-            steps = max(1, min(self.cg_steps, round(self.cg_steps * state.cg_allowed)))
-            state.conjugated(model.conjugate(problem, part, new, steps, share, report))
+            steps = max(1, round(self.cg_steps * state.cg_allowed))
+            before = report[SWEEPS]
+            gone = model.conjugate(problem, part, new, steps, share, report)
+            state.conjugated(gone, report[SWEEPS] - before < steps)
 
     def _may_open(self, problem: Problem) -> bool:
         """Return whether gradient steps may open. They cost less than the Hessians of all samples, and lead as far as
