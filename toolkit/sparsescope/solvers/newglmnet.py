@@ -68,8 +68,8 @@ FEW_SWEEPS = 6  # after which it, or conjugate gradients, are worth a try
 SETTLED = 0.03  # of the entries in use may have become so or ceased to be so in the sweeps before that
 # Conjugate gradients end when their residual has fallen to this share, or to what is to be reached and half as much.
 CG_SHARE, WITHIN = 0.01, 0.5
-# The share of their way below which they were wasted; the steps allowed then, and where all of them were taken without a
-# change of a sign, as shares of those that are set.
+# The share of their way below which they were wasted; the steps allowed then, and where all of them were taken and no
+# sign changed, as shares of those that are set.
 WASTED, LEAST_ALLOWED, MOST_ALLOWED = 0.1, 0.1, 16.0
 MOST_STEPS = 10  # on one working set
 
