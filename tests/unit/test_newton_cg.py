@@ -193,6 +193,26 @@ def test_the_preconditioner_by_factors_and_then_by_eigenvectors(monkeypatch: pyt
     assert kept.made == 1, "a factor is kept while λ/c hardly changes"
 
 
+def test_a_covariance_of_sparse_x_that_costs_many_products_is_made_after_as_many_steps() -> None:
+    rng = np.random.default_rng(0)
+    dense = rng.standard_normal((2000, 100)) * (rng.random((2000, 100)) < 0.5)
+    for X, waits in ((dense, False), (sp.csr_array(dense), True), (sp.csr_array(dense[:, :20]), False)):
+        problem = ss.Problem(X, np.arange(2000) % 2, loss="binary-logistic", penalty="ridge", lam=0.02, intercept=True)
+        metric, A = ridge_preconditioner.Preconditioner(problem), np.full((2000, 1), 0.25)
+        assert (metric.waits > 0.0) == waits and metric.later == ridge_preconditioner.moment_samples(problem)
+        metric.take(problem, A)
+        assert (metric.factor is None) == waits
+        R = rng.standard_normal((problem.rows, 1))
+        if waits:
+            diagonal = 0.25 * np.append(problem.design.squared_norms / 2000, 1.0) + 0.02
+            np.testing.assert_allclose(metric.solve(R)[:, 0], R[:, 0] / diagonal, rtol=1e-12)
+            metric.solved = int(metric.waits)
+            metric.solve(R)
+            metric.take(problem, A)
+        M = 0.25 * problem.second_moment(metric.samples) + 0.02 * np.eye(problem.rows)
+        np.testing.assert_allclose(metric.solve(R), np.linalg.solve(M, R), rtol=1e-8)
+
+
 def test_a_system_is_put_together_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = samples()
     problem = ss.Problem(X, y, loss="logistic", penalty="ridge", lam=0.02, intercept=True)

@@ -36,7 +36,7 @@ def row_space_pays(problem: Problem) -> bool:
         number *= _share(problem) ** power
     else:
         number = SMOOTH
-    return bool(number * _pass(problem) > _setting_up(problem))
+    return bool(number * product_cost(problem) > _setting_up(problem))
 
 
 def is_wide(problem: Problem) -> bool:
@@ -46,7 +46,7 @@ def is_wide(problem: Problem) -> bool:
 
 def is_overspent(problem: Problem, products: int) -> bool:
     """Return whether products with the Hessian, two with X each, have cost what the row space costs to make."""
-    return bool(2.0 * products * _pass(problem) > _setting_up(problem))
+    return bool(2.0 * products * product_cost(problem) > _setting_up(problem))
 
 
 def _share(problem: Problem) -> float:
@@ -55,7 +55,8 @@ def _share(problem: Problem) -> float:
     return min(max(problem.lam, 1e-12 * largest) / largest, 1.0) if largest > 0.0 else 1.0
 
 
-def _pass(problem: Problem) -> float:
+def product_cost(problem: Problem) -> float:
+    """Return what a product of X with the weights costs, or one of Xᵀ with the scores' gradients."""
     number, of_class, rows = SPARSE if problem.design.is_sparse else DENSE
     return (
         PASS + problem.design.nnz * (number + of_class * problem.m) + rows * (problem.n + problem.d) * float(problem.m)
