@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import sparsescope as ss
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import row_space
-from sparsescope.solvers.shared import row_space_pays
+from sparsescope.solvers.shared import hand_over, row_space_pays
 
 LOSSES = ("logistic", "multiclass-squared-hinge", "squared", "crammer-singer", "separation-ranking")
 
@@ -192,6 +192,8 @@ def test_auto_goes_on_in_the_row_space_where_newton_steps_do_not_end(monkeypatch
     assert last.relative_gap <= 1e-8 and run.state.delegate.name == "row-space"
     run.change(lam_ratio=0.01)  # it is known by now
     assert list(run)[-1].relative_gap <= 1e-8 and run.state.delegate.name == "row-space"
+    long = problem.on(sp.csr_array(rng.standard_normal((700, 600))), rng.integers(0, 4, 700))
+    assert hand_over.fitting(long, ss.solvers.auto.choose(long), run.state)[0].name != "row-space"
     run.change(penalty="l1")
     assert list(run)[-1].relative_gap <= 1e-8 and run.state.delegate.name != "row-space"
 

@@ -59,7 +59,7 @@ def fitting(problem: Problem, chosen: tuple[Solver, str], state: Any) -> tuple[S
     alone, Newton steps on single entries go on if they have begun: from near weights few are left to do."""
     on_entries = solvers["newglmnet"], solvers["one-score"]
     begun: Any = getattr(state, "delegate", None)
-    if isinstance(begun, solvers["row-space"]) and begun.solves(problem) is None:
+    if isinstance(begun, solvers["row-space"]) and is_wide(problem) and begun.solves(problem) is None:
         return begun, f"under {problem.penalty.title} every solution lies in the row space of X, which is known by now"
     others = isinstance(begun, on_entries) and isinstance(chosen[0], solvers["working-set"])
     if others and begins_on_rows(problem) and begun.solves(problem) is None:

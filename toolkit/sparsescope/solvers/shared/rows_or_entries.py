@@ -23,9 +23,9 @@ ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
 DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
 # One or two scores, or a quadratic loss, and dense X whose columns do not go together: D/d at least, samples for each
 # feature, and the share of λ_max that λ is at most, as paths go on with what begins at λ_max. With few samples for a
-# feature X holds many numbers and λ is smaller. Gradients of all weights, then Newton steps took .3 to 1.0 of the
-# seconds of single entries with one or two scores (46 drawn data sets of 900 to 60 000 samples, six λ and gaps each:
-# .72 on average), and .2 to 1.0 with least squares. For these the condition with D³ from above is a lower one.
+# feature X holds many numbers and λ is smaller. Gradients of all weights, then Newton steps took .4 to 1.0 of the
+# seconds of single entries with one score (24 drawn data sets of 1000 to 60 000 samples, two losses, six λ and gaps
+# each: .73 on average), and .3 to 1.0 with least squares. For these the condition with D³ from above is a lower one.
 FEW_SCORES, APART, BELOW, SAMPLES_EACH = 2, 0.85, 0.5, 7
 FEWER_EACH, LEAST_NUMBERS, FAR_BELOW = 2, 300_000, 0.05
 SQUARES_WIN = 2500.0
