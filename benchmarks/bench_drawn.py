@@ -2,9 +2,10 @@
 
 Each problem has its own seed: 150 to 6000 samples of 2 to 30 classes and 8 to 2000 features (of five kinds), a loss, a
 penalty, λ between .005 and .3 λ_max, a gap of 1e-2, 1e-4 or 1e-6, and an intercept or none. Times and regret are those
-of `bench_default.py`. Other seeds are other problems: rules are judged by seeds that nobody has tuned them with.
+of `bench_default.py`. After ``--count`` of them follow ``--wide``, with 100 to 3000 samples and up to 5000 features.
+Other seeds are other problems: rules are judged by seeds that nobody has tuned them with.
 
-    python benchmarks/bench_drawn.py [--count 120] [--seed 0] [--repeats 3] [--limit 10] [--fresh] [--print]
+    python benchmarks/bench_drawn.py [--count 120] [--wide 40] [--seed 0] [--repeats 3] [--limit 10] [--fresh] [--print]
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ RIVALS = (
 )
 CLASSES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30)
 MOST = 3_000_000  # entries of dense X
+USUAL, WIDE = ((150, 6000), (8, 2000)), ((100, 3000), (10, 5000))  # samples and features, at least and at most
 
 
 def between(rng: np.random.Generator, low: float, high: float) -> float:
@@ -65,9 +67,9 @@ def features(rng: np.random.Generator, kind: str, n: int, d: int) -> np.ndarray:
     return X
 
 
-def samples(rng: np.random.Generator, kind: str) -> tuple[Any, np.ndarray]:
+def samples(rng: np.random.Generator, kind: str, sizes: Any = USUAL) -> tuple[Any, np.ndarray]:
     """X and classes of a kind, of which each has at least one sample."""
-    n, d, m = int(between(rng, 150, 6000)), int(between(rng, 8, 2000)), int(rng.choice(CLASSES))
+    n, d, m = int(between(rng, *sizes[0])), int(between(rng, *sizes[1])), int(rng.choice(CLASSES))
     m = min(m, max(2, n // 20))
     if kind == "words":
         return words(n, max(d, 300), m)
@@ -82,27 +84,28 @@ def samples(rng: np.random.Generator, kind: str) -> tuple[Any, np.ndarray]:
     return X, y if y.any() else np.arange(n) % 2
 
 
-def drawn(seed: int, number: int) -> tuple[str, dict[str, Any], float]:
+def drawn(seed: int, number: int, wide: bool = False) -> tuple[str, dict[str, Any], float]:
     """A problem as the arguments of `ss.Problem`, its name and the gap."""
-    rng = np.random.default_rng((seed, number))
+    rng = np.random.default_rng((seed, number, 1) if wide else (seed, number))
     kind = str(rng.choice(KINDS))
-    X, y = samples(rng, kind)
+    X, y = samples(rng, kind, WIDE if wide else USUAL)
     found = ss.datasets.from_arrays(X, y, name=kind, **({} if kind == "words" else {"scale": "standard"}))
     loss, penalty = str(rng.choice(LOSSES)), str(rng.choice(PENALTIES))
     y = bench_default.classes_for(loss, found.y)
     share, tol, intercept = between(rng, 0.005, 0.3), float(rng.choice(bench_default.LEVELS)), bool(rng.random() < 0.5)
     n, d = found.X.shape
-    case = f"{number}, {kind} {n} × {d} × {y.max() + 1}, {loss}, {penalty}, {share:.3f} λ_max, {tol:.0e}"
+    case = f"{'wide ' if wide else ''}{number}, {kind} {n} × {d} × {y.max() + 1}, {loss}, {penalty}, {share:.3f} λ_max, {tol:.0e}"
     settings = {"loss": loss, "penalty": penalty, "lam_ratio": share, "intercept": intercept}
     return case, {"X": found.X, "y": y, **settings}, tol
 
 
 def measure(args: Any) -> list[dict[str, Any]]:
     """One row for each problem."""
-    kept = common.Rows(NAME, {"count": args.count, "seed": args.seed, "repeats": args.repeats}, args.fresh)
+    kept = common.Rows(NAME, {"seed": args.seed, "repeats": args.repeats}, args.fresh)
     order = []
-    for number in range(args.count):
-        case, arguments, tol = drawn(args.seed, number)
+    wanted = [(number, False) for number in range(args.count)] + [(number, True) for number in range(args.wide)]
+    for number, wide in wanted:
+        case, arguments, tol = drawn(args.seed, number, wide)
         order.append(case)
         if case in kept:
             continue
@@ -117,17 +120,19 @@ def measure(args: Any) -> list[dict[str, Any]]:
         row = {"case": case} | bench_default.regret(make, rivals, tol, args.limit, args.repeats)
         kept.keep(case, row)
         common.show([row])
-    return kept.finish(order, summary=bench_default.summary, quick=args.quick)
+    stored = [row["case"] for row in common.rows_of(NAME)]  # a part that is measured anew leaves the others
+    return kept.finish(dict.fromkeys([*stored, *order]), summary=bench_default.summary, quick=args.quick)
 
 
 def main() -> None:
     """Measure, or print what is stored."""
     parser = common.parser(__doc__, "fresh", "print", quick="five problems", repeats=3, limit=10.0)
     parser.add_argument("--count", type=int, default=120, help="number of problems")
+    parser.add_argument("--wide", type=int, default=40, help="number of those with more features")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     if args.quick:
-        args.count = 5
+        args.count, args.wide = 5, 0
     bench_default.report(common.rows_of(NAME) if args.print else measure(args))
 
 

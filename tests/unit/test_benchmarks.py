@@ -760,5 +760,5 @@ def test_a_drawn_problem_is_the_same_each_time_and_another_for_another_seed(tool
         (case, made, tol), again = bench.drawn(3, number), bench.drawn(3, number)
         assert case == again[0] and tol == again[2] and (made["y"] == again[1]["y"]).all()
         assert made["loss"] in bench.LOSSES and made["penalty"] in bench.PENALTIES and len(set(made["y"])) > 1
-        cases |= {case, bench.drawn(4, number)[0]}
-    assert len(cases) == 8
+        cases |= {case, bench.drawn(4, number)[0], bench.drawn(3, number, wide=True)[0]}
+    assert len(cases) == 12 and sum(case.startswith("wide ") for case in cases) == 4
