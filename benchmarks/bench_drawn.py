@@ -94,7 +94,8 @@ def drawn(seed: int, number: int, wide: bool = False) -> tuple[str, dict[str, An
     y = bench_default.classes_for(loss, found.y)
     share, tol, intercept = between(rng, 0.005, 0.3), float(rng.choice(bench_default.LEVELS)), bool(rng.random() < 0.5)
     n, d = found.X.shape
-    case = f"{'wide ' if wide else ''}{number}, {kind} {n} × {d} × {y.max() + 1}, {loss}, {penalty}, {share:.3f} λ_max, {tol:.0e}"
+    size = f"{kind} {n} × {d} × {y.max() + 1}"
+    case = f"{'wide ' if wide else ''}{number}, {size}, {loss}, {penalty}, {share:.3f} λ_max, {tol:.0e}"
     settings = {"loss": loss, "penalty": penalty, "lam_ratio": share, "intercept": intercept}
     return case, {"X": found.X, "y": y, **settings}, tol
 
