@@ -197,6 +197,8 @@ def test_auto_begins_with_rows_for_least_squares_sooner_than_for_other_losses() 
         problem = ss.Problem(X, y, loss=loss, penalty="l1", lam_ratio=0.04)
         assert auto.choose(problem)[0].name == chosen
         assert auto.choose(problem.on(X[:110], y[:110]))[0].name == "newglmnet"
+    many = ss.Problem(X[:110], np.arange(110) % 15, loss="squared", penalty="l1", lam_ratio=0.04)
+    assert auto.choose(many)[0].name == "working-set"
 
 
 def test_live_changes_keep_the_weights() -> None:

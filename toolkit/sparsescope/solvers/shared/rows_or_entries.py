@@ -25,10 +25,11 @@ DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
 # feature, and the share of λ_max that λ is at most, as paths go on with what begins at λ_max. With few samples for a
 # feature X holds many numbers and λ is smaller. Gradients of all weights, then Newton steps took .4 to 1.0 of the
 # seconds of single entries with one score (24 drawn data sets of 1000 to 60 000 samples, two losses, six λ and gaps
-# each: .73 on average), and .3 to 1.0 with least squares. For these the condition with D³ from above is a lower one.
+# each: .73 on average), and .3 to 1.0 with least squares. For these the condition with D³ from above is a lower one, and
+# holds from MANY_SQUARES scores on for fewer samples, too (sixteen: .01 to .9 of the seconds, eight: .8 to 1.2).
 FEW_SCORES, APART, BELOW, SAMPLES_EACH = 2, 0.85, 0.5, 7
 FEWER_EACH, LEAST_NUMBERS, FAR_BELOW = 2, 300_000, 0.05
-SQUARES_WIN = 2500.0
+SQUARES_WIN, MANY_SQUARES = 2500.0, 10
 
 
 def sums_entries(problem: Problem) -> bool:
@@ -56,7 +57,7 @@ def prefers_rows(problem: Problem) -> bool:
         return problem.m >= (MANY_WITH_RIDGE if ridge else MANY_SCORES) and (ridge or problem.loss.hinges)
     if begins_on_rows(problem):
         return True
-    if problem.m < DENSE_SCORES:
+    if problem.m < DENSE_SCORES or 2 * n < d:
         return False
     return _products_win(problem, DENSE_WITH_RIDGE if ridge else DENSE_ROWS_WIN)
 
@@ -73,13 +74,12 @@ def begins_on_rows(problem: Problem) -> bool:
     enough = n >= FEWER_EACH * d and n * d >= LEAST_NUMBERS and share <= FAR_BELOW
     if (many or enough) and problem.directions() >= APART * d:
         return True
-    return problem.loss.quadratic and problem.m >= FEW_SCORES and _products_win(problem, SQUARES_WIN)
+    squares = problem.loss.quadratic and (problem.m >= MANY_SQUARES or (problem.m >= FEW_SCORES and 2 * n >= d))
+    return squares and _products_win(problem, SQUARES_WIN)
 
 
 def _products_win(problem: Problem, least: float) -> bool:
-    """Return whether m̃²·√(ñ·D³)/d is at least ``least``, with a sample for two features."""
-    if 2 * problem.n < problem.d:
-        return False
+    """Return whether m̃²·√(ñ·D³)/d is at least ``least``."""
     size = _classes(problem) ** 2 * np.sqrt(problem.even_samples() * problem.directions() ** 3)
     return bool(size >= least * problem.d)
 
