@@ -25,8 +25,8 @@ DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
 # feature, and the share of λ_max that λ is at most, as paths go on with what begins at λ_max. With few samples for a
 # feature X holds many numbers and λ is smaller. Gradients of all weights, then Newton steps took .4 to 1.0 of the
 # seconds of single entries with one score (24 drawn data sets of 1000 to 60 000 samples, two losses, six λ and gaps
-# each: .73 on average), and .3 to 1.0 with least squares. For these the condition with D³ from above is a lower one, and
-# holds from MANY_SQUARES scores on for fewer samples, too (sixteen: .01 to .9 of the seconds, eight: .8 to 1.2).
+# each: .73 on average), and .3 to 1.0 with least squares. For these the condition with D³ from above is a lower one,
+# which holds from MANY_SQUARES scores on for fewer samples, too (sixteen: .01 to .9 of the seconds, eight: .8 to 1.2).
 FEW_SCORES, APART, BELOW, SAMPLES_EACH = 2, 0.85, 0.5, 7
 FEWER_EACH, LEAST_NUMBERS, FAR_BELOW = 2, 300_000, 0.05
 SQUARES_WIN, MANY_SQUARES = 2500.0, 10
