@@ -121,7 +121,8 @@ def measure(args: Any) -> list[dict[str, Any]]:
         row = {"case": case} | bench_default.regret(make, rivals, tol, args.limit, args.repeats)
         kept.keep(case, row)
         common.show([row])
-    stored = [row["case"] for row in common.rows_of(NAME)]  # a part that is measured anew leaves the others
+    part = not (args.count and args.wide)  # one of the two that is measured anew leaves the other
+    stored = [row["case"] for row in common.rows_of(NAME)] if part else []
     return kept.finish(dict.fromkeys([*stored, *order]), summary=bench_default.summary, quick=args.quick)
 
 

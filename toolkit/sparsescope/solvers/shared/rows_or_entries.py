@@ -26,7 +26,7 @@ DENSE_SCORES, DENSE_ROWS_WIN, DENSE_WITH_RIDGE = 3, 5000.0, 450.0
 # feature X holds many numbers and λ is smaller. Gradients of all weights, then Newton steps took .4 to 1.0 of the
 # seconds of single entries with one score (24 drawn data sets of 1000 to 60 000 samples, two losses, six λ and gaps
 # each: .73 on average), and .3 to 1.0 with least squares. For these the condition with D³ from above is a lower one,
-# which holds from MANY_SQUARES scores on for fewer samples, too (sixteen: .01 to .9 of the seconds, eight: .8 to 1.2).
+# which holds from MANY_SQUARES scores on for fewer samples, too (sixteen: .01 to .9 of the seconds, eight: .6 to 1.5).
 FEW_SCORES, APART, BELOW, SAMPLES_EACH = 2, 0.85, 0.5, 7
 FEWER_EACH, LEAST_NUMBERS, FAR_BELOW = 2, 300_000, 0.05
 SQUARES_WIN, MANY_SQUARES = 2500.0, 10
