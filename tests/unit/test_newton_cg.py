@@ -233,7 +233,7 @@ def test_systems_that_are_too_large_or_have_no_factor_are_solved_by_conjugate_gr
         raise np.linalg.LinAlgError
 
     best = ss.reference(problem).objective
-    monkeypatch.setattr(newton_system, "cho_factor", none)
+    monkeypatch.setattr(newton_system.scipy.linalg, "cho_factor", none)
     run = ss.Run(problem, "newton-cg", stop=Gap(1e-10, of_null=0.0) | Iterations(500), certify_every=1)
     last = list(run)[-1]
     assert last.objective == pytest.approx(best, rel=1e-9) and last.info["inner_steps"] > 0

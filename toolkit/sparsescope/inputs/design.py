@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..pauses import pause
 from .columns import DenseColumns, SparseColumns
@@ -19,6 +18,7 @@ from .design_forms import DesignForms
 from .design_products import DesignProducts
 from .design_sums import DesignSums
 from .frame import Frame, find_frame, framed, unframed
+from .is_sparse import is_sparse
 from .matrix_checks import as_array, as_float, refuse_not_finite
 from .sparse import check_sparse
 from .turned import by_columns, plain, turned_dense
@@ -55,9 +55,9 @@ class Design(DesignForms, DesignProducts, DesignSums):
         if hasattr(X, "columns") and hasattr(X, "to_numpy"):
             self.feature_names = [str(c) for c in X.columns]
             X = X.to_numpy()
-        if np.ma.is_masked(X):
+        if hasattr(X, "mask") and np.ma.is_masked(X):  # numpy.ma is not loaded for other arrays
             raise ValueError(f"X has {np.ma.count_masked(X)} masked entries; fill or impute them first")
-        self.is_sparse = bool(sp.issparse(X))
+        self.is_sparse = is_sparse(X)
         if self.is_sparse:
             matrix = by_columns(check_sparse(X, "X")) if X.ndim == 2 else X
             pause()

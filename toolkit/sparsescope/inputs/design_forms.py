@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from .columns import DenseColumns, SparseColumns
 from .turned import by_samples, plain
@@ -48,7 +48,7 @@ class DesignForms:
         """
         if self.is_sparse and self.dtype == np.float64:
             return self.samples
-        by_rows = sp.csr_array(self.matrix, dtype=np.float64)
+        by_rows = scipy.sparse.csr_array(self.matrix, dtype=np.float64)
         index = np.int32 if max(self.nnz, self.n, self.d) < 2**31 - 1 else np.int64
         return SparseColumns(  # type: ignore[call-arg]
             by_rows.data, plain(by_rows.indices, index), plain(by_rows.indptr, index)

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..pauses import parts_of
+from .is_sparse import is_sparse
 
 ENTRIES = 200_000  # of sparse X that are squared at a time
 
@@ -35,7 +36,9 @@ class DesignSums:
             for first, last in parts_of(np.diff(starts), ENTRIES):
                 at = slice(starts[first], starts[last])
                 data, indptr = self.matrix.data[at].astype(np.float64), starts[first : last + 1] - starts[first]
-                squares = sp.csc_array((data * data, self.matrix.indices[at], indptr), shape=(n, last - first))
+                squares = scipy.sparse.csc_array(
+                    (data * data, self.matrix.indices[at], indptr), shape=(n, last - first)
+                )
                 found[first:last] = squares.sum(axis=0)
             return found
         return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
@@ -54,12 +57,12 @@ class DesignSums:
             the sums (d, k), float64.
         """
         if self.is_sparse:
-            squares = sp.csc_array(
+            squares = scipy.sparse.csc_array(
                 (self.matrix.data.astype(np.float64) ** 2, self.matrix.indices, self.matrix.indptr),
                 shape=self.matrix.shape,
             )
             sums = squares.T @ weights
-            return np.asarray(sums.todense() if sp.issparse(sums) else sums)
+            return np.asarray(sums.todense() if is_sparse(sums) else sums)
         return np.asarray((weights.T @ (self.matrix.astype(np.float64) ** 2)).T)
 
     @cached_property

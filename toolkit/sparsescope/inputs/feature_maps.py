@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
+
+from .is_sparse import is_sparse
 
 KINDS = ("fourier", "logits", "products")
 GAIN = 2.0  # γ: how steep the logits are, in standard deviations of ωᵀx
@@ -42,9 +44,9 @@ def data_scale(X: Any, seed: int = 0, width: float | None = None) -> DataScale:
         count = min(PAIRS, n * max(n - 1, 1))
         first = rng.integers(0, n, count)
         second = (first + rng.integers(1, max(n, 2), count)) % n
-        rows = sp.csr_array(X) if sp.issparse(X) else X
+        rows = scipy.sparse.csr_array(X) if is_sparse(X) else X
         gaps = rows[first] - rows[second]
-        squares = gaps.multiply(gaps).sum(axis=1) if sp.issparse(gaps) else np.einsum("ij,ij->i", gaps, gaps)
+        squares = gaps.multiply(gaps).sum(axis=1) if is_sparse(gaps) else np.einsum("ij,ij->i", gaps, gaps)
         width = float(np.median(np.asarray(squares, dtype=np.float64)))
         if not width > 0.0:
             raise ValueError(

@@ -23,7 +23,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
+
+from .is_sparse import is_sparse
 
 FULL = 0.9  # share of entries that are not zero from which on a feature is centred
 NEGLIGIBLE = 1e-6  # a mean of so few standard deviations couples nothing, and is left
@@ -82,9 +84,9 @@ class Frame:
     def _times(W: Any, factor: np.ndarray | None) -> Any:
         if factor is None:
             return W
-        if not sp.issparse(W):
+        if not is_sparse(W):
             return (W * factor[:, None]).astype(W.dtype, copy=False)
-        made = sp.csr_array(W, copy=True)
+        made = scipy.sparse.csr_array(W, copy=True)
         made.data = (made.data * np.repeat(factor, np.diff(made.indptr))).astype(W.dtype, copy=False)
         return made
 
@@ -114,7 +116,7 @@ def _column_facts(
     columns that are not full unless ``everything`` is asked for. A constant column has deviation zero exactly."""
     d = matrix.shape[1]
     means, deviations, full = np.zeros(d), np.zeros(d), np.zeros(d, dtype=bool)
-    if everything and sp.issparse(matrix):
+    if everything and is_sparse(matrix):
         means, deviations = _sparse_moments(matrix, shares)
     for at, block in _blocks(matrix):
         full[at] = (
@@ -157,18 +159,18 @@ def _blocks(matrix: Any) -> Iterator[tuple[Any, np.ndarray]]:
     dense one, those of a sparse one that are full."""
     n, d = matrix.shape
     columns = np.arange(d)
-    if sp.issparse(matrix):
+    if is_sparse(matrix):
         columns = np.flatnonzero(np.diff(matrix.indptr) >= FULL * n)
     some = max(1, BLOCK_ENTRIES // n)
     for first in range(0, columns.size, some):
         at = columns[first : first + some]
         part = matrix[:, at]
-        yield at, np.array(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
+        yield at, np.array(part.toarray() if is_sparse(part) else part, dtype=np.float64)
 
 
 def framed(matrix: Any, frame: Frame, own: bool) -> Any:
     """X̃ of a matrix (n, d), dense or CSC, in its precision; of a dense one that is our ``own`` no copy is made."""
-    if sp.issparse(matrix):
+    if is_sparse(matrix):
         return _framed_sparse(matrix, frame)
     n, d = matrix.shape
     out = matrix if own else np.empty_like(matrix)
@@ -192,7 +194,7 @@ def unframed(matrix: Any, frame: Frame) -> Any:
         return framed(matrix, Frame(None, inverse), own=False)
     back = Frame(-centre if scale is None else -centre * scale, inverse)
     made = framed(matrix, back, own=False)
-    if sp.issparse(made):
+    if is_sparse(made):
         made.eliminate_zeros()
     return made
 
@@ -203,7 +205,7 @@ def _framed_sparse(matrix: Any, frame: Frame) -> Any:
     if frame.centre is None:
         assert frame.scale is not None
         data *= np.repeat(frame.scale, counts)
-        return sp.csc_array((data.astype(matrix.dtype), matrix.indices, matrix.indptr), shape=matrix.shape)
+        return scipy.sparse.csc_array((data.astype(matrix.dtype), matrix.indices, matrix.indptr), shape=matrix.shape)
     moved = np.flatnonzero(frame.centre)
     columns = {int(j): _moved_column(matrix, int(j), float(frame.centre[j])) for j in moved}
     sizes = counts.copy()
@@ -218,7 +220,7 @@ def _framed_sparse(matrix: Any, frame: Frame) -> Any:
         indices[indptr[j] : indptr[j + 1]], made[indptr[j] : indptr[j + 1]] = rows, values
     if frame.scale is not None:
         made *= np.repeat(frame.scale, sizes)
-    return sp.csc_array((made.astype(matrix.dtype), indices, indptr), shape=matrix.shape)
+    return scipy.sparse.csc_array((made.astype(matrix.dtype), indices, indptr), shape=matrix.shape)
 
 
 def _moved_column(matrix: Any, j: int, centre: float) -> tuple[np.ndarray, np.ndarray]:

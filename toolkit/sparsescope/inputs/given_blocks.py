@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from .is_sparse import is_sparse
 from .row_blocks import Block, Facts, HeldBlock, LazyBlock
 
 
@@ -29,7 +29,7 @@ def in_blocks(X: Any) -> bool:
         return False
     return all(
         isinstance(part, Block)
-        or sp.issparse(part)
+        or is_sparse(part)
         or _remote(part)
         or (isinstance(part, np.ndarray) and part.ndim == 2)
         or is_frame(part)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
+from .is_sparse import is_sparse
 from .single_labels import label_array
 from .sparse import check_sparse
 
@@ -44,8 +45,8 @@ class LabelSets:
     @classmethod
     def of(cls, matrix: Any) -> LabelSets:
         """Make label sets from an indicator (n, m): dense, or sparse with the entries 0 and 1."""
-        if sp.issparse(matrix):
-            csr = sp.csr_array(matrix)
+        if is_sparse(matrix):
+            csr = scipy.sparse.csr_array(matrix)
             if csr is matrix or not csr.data.all() or not csr.has_canonical_format:
                 csr = csr.copy()
             csr.sum_duplicates()
@@ -74,10 +75,10 @@ class LabelSets:
         """Share of the samples that have each label, (m,) float64."""
         return np.bincount(self.labels, minlength=self.m) / len(self)
 
-    def sparse(self) -> sp.csr_array:
+    def sparse(self) -> scipy.sparse.csr_array:
         """The indicator as a CSR matrix (n, m), uint8."""
         ones = np.ones(self.labels.size, dtype=np.uint8)
-        return sp.csr_array((ones, self.labels.copy(), self.indptr.copy()), shape=self.shape)
+        return scipy.sparse.csr_array((ones, self.labels.copy(), self.indptr.copy()), shape=self.shape)
 
     def indicator(self) -> np.ndarray:
         """The indicator (n, m), uint8 in C order; ``ValueError`` if it would take more than 4 GB."""
@@ -93,7 +94,7 @@ def holds_sets(y: Any, n: int | None = None) -> bool:
     A list of lists of numbers, all of the same length, is a matrix and not a list of label lists; sets of labels are
     always label sets. A single row of n numbers is n class labels, unless there is one sample only.
     """
-    if sp.issparse(y):
+    if is_sparse(y):
         return True
     if hasattr(y, "columns") and hasattr(y, "to_numpy"):
         return len(y.columns) > 1
@@ -228,13 +229,13 @@ def read_lists(
 def indicator(Y: Any, what: str = "y") -> np.ndarray:
     """An indicator matrix as uint8 (n, m) in C order; ``ValueError`` names an entry that is neither 0 nor 1."""
     Y = checked_indicator(Y, what)
-    return LabelSets.of(Y).indicator() if sp.issparse(Y) else np.array(Y, dtype=np.uint8, order="C")
+    return LabelSets.of(Y).indicator() if is_sparse(Y) else np.array(Y, dtype=np.uint8, order="C")
 
 
 def checked_indicator(Y: Any, what: str) -> Any:
     """An indicator matrix as an array or sparse matrix; ``ValueError`` names an entry that is neither 0 nor 1."""
-    if sp.issparse(Y):
-        coo = sp.coo_array(check_sparse(Y, what))
+    if is_sparse(Y):
+        coo = scipy.sparse.coo_array(check_sparse(Y, what))
         coo.sum_duplicates()
         places, entries = np.column_stack(coo.coords), coo.data
     else:
@@ -252,7 +253,7 @@ def checked_indicator(Y: Any, what: str) -> Any:
             f"{what} has {len(wrong)} entries other than 0 and 1, the first, {entry:g}, at sample {i}, "
             f"label {c}; an indicator matrix holds only 0 and 1 (lists of labels: give sets, as {{0, 2}})"
         )
-    return coo if sp.issparse(Y) else Y
+    return coo if is_sparse(Y) else Y
 
 
 def _label_lists(y: Any, what: str = "y", width: int | None = None) -> list[list[Any]] | None:
@@ -261,7 +262,7 @@ def _label_lists(y: Any, what: str = "y", width: int | None = None) -> list[list
     Lists of numbers that all have the same length are a matrix; where the number of its columns is known, only those
     of that ``width`` are.
     """
-    if sp.issparse(y) or hasattr(y, "columns"):
+    if is_sparse(y) or hasattr(y, "columns"):
         return None
     if isinstance(y, np.ndarray):
         if y.ndim == 2 and y.shape[1] > 1 and y.dtype.kind in "OU":
@@ -338,7 +339,7 @@ def _match_sets(y: Any, class_names: list[str], values: np.ndarray | None) -> La
     lists = _label_lists(y, width=m)
     if lists is not None:
         return _fill(lists, _known(class_names, values), m, "y")
-    if not sp.issparse(y) and len(np.shape(y)) != 2:
+    if not is_sparse(y) and len(np.shape(y)) != 2:
         raise ValueError(f"y has shape {np.shape(y)}; label sets are needed: an indicator (k, {m}) or a list of sets")
     Y = LabelSets.of(checked_indicator(y, "y"))
     if Y.m != m:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 
 def as_array(X: Any) -> np.ndarray:
@@ -27,7 +27,7 @@ def as_float(matrix: Any) -> Any:
 
 def refuse_not_finite(matrix: Any) -> None:
     """Raise a ``ValueError`` that names the first entry of X that is not finite."""
-    coo = sp.coo_array(matrix)
+    coo = scipy.sparse.coo_array(matrix)
     bad = np.flatnonzero(~np.isfinite(coo.data))
     rows, cols = coo.coords
     i, j = int(rows[bad[0]]), int(cols[bad[0]])

@@ -12,13 +12,14 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from . import row_blocks
 from .design import Design
 from .engines import Arguments, Engine, Here
 from .frame import Frame
 from .given_blocks import agreed, block_of, is_frame, is_future, parts_of
+from .is_sparse import is_sparse
 from .row_blocks import Facts
 
 
@@ -233,7 +234,7 @@ class PartitionedData(Design):
         return self.target_sums(np.ones((self.n, 1)))[:, 0]
 
     def target_sums(self, weights: Any) -> np.ndarray:
-        by_rows = sp.csr_array(weights) if sp.issparse(weights) else weights
+        by_rows = scipy.sparse.csr_array(weights) if is_sparse(weights) else weights
         return self._scaled(self._total(row_blocks.squares, lambda k: (by_rows[self._rows(k)],)), 2)
 
     def class_sums(self, y: np.ndarray, m: int, weights: np.ndarray | None = None) -> np.ndarray:

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from .class_sums import class_sums
 from .design import Design
+from .is_sparse import is_sparse
 
 
 class Facts(NamedTuple):
@@ -149,7 +150,7 @@ def gram(design: Design, rows: np.ndarray) -> np.ndarray:
     """X[:, rows]ᵀX[:, rows], float64."""
     part = design.matrix[:, rows].astype(np.float64)
     found = part.T @ part
-    return np.asarray(found.toarray() if sp.issparse(found) else found)
+    return np.asarray(found.toarray() if is_sparse(found) else found)
 
 
 def fingerprint(design: Design) -> bytes:
@@ -176,7 +177,7 @@ def on_block(operation: Callable[..., Any], block: Block, arguments: tuple[Any, 
 def stacked(parts: list[Any]) -> Any:
     """The parts below each other: dense, or CSC without a detour through coordinates, which takes three times as much
     memory."""
-    if not sp.issparse(parts[0]):
+    if not is_sparse(parts[0]):
         return np.asfortranarray(np.vstack(parts))
     columns = parts[0].shape[1]
     sizes = np.array([np.diff(part.indptr) for part in parts], dtype=np.int64).reshape(len(parts), columns)
@@ -189,4 +190,4 @@ def stacked(parts: list[Any]) -> Any:
         at = np.arange(part.nnz) + np.repeat(start - part.indptr[:-1], size)
         data[at], indices[at] = part.data, part.indices + index(above)
         above += part.shape[0]
-    return sp.csc_array((data, indices, indptr.astype(index)), shape=(above, columns))
+    return scipy.sparse.csc_array((data, indices, indptr.astype(index)), shape=(above, columns))

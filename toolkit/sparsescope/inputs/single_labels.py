@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+
+from .is_sparse import is_sparse
 
 
 def label_array(y: Any, what: str = "y") -> np.ndarray:
@@ -13,7 +14,7 @@ def label_array(y: Any, what: str = "y") -> np.ndarray:
 
     ``ValueError`` for missing labels, fractions, dates, and words besides numbers; the message names what is allowed.
     """
-    if sp.issparse(y):
+    if is_sparse(y):
         raise ValueError(f"{what} is a sparse matrix beside single labels; one label a row is needed here")
     labels = y if isinstance(y, np.ndarray) else _objects(y, what)
     if labels.ndim == 2 and 1 in labels.shape:

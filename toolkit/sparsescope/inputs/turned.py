@@ -9,7 +9,7 @@ import mmap
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..pauses import parts_of, pause
 from .columns import SparseColumns, count_places, spread_entries
@@ -75,9 +75,9 @@ def _made(size: int, dtype: Any) -> np.ndarray:
 def by_columns(X: Any) -> Any:
     """Return a valid sparse matrix as CSC; a large one that comes by rows is turned in parts, with pauses."""
     if X.format != "csr" or X.nnz <= PART or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
-        return sp.csc_array(X)
+        return scipy.sparse.csc_array(X)
     arrays = (array if array.flags.writeable else array.copy() for array in (X.data, X.indices, X.indptr))
-    return sp.csc_array(turned(SparseColumns(*arrays), X.shape[1]), shape=X.shape)  # type: ignore[call-arg]
+    return scipy.sparse.csc_array(turned(SparseColumns(*arrays), X.shape[1]), shape=X.shape)  # type: ignore[call-arg]
 
 
 def turned_dense(X: np.ndarray) -> np.ndarray:
@@ -95,7 +95,7 @@ def by_samples(matrix: Any, columns: Any) -> tuple[np.ndarray, np.ndarray, np.nd
     """Return data, indices and index pointers by rows of a CSC matrix, of which ``columns`` is the storage."""
     if matrix.nnz > PART:
         return turned(columns, matrix.shape[0])
-    by_rows = sp.csr_array(matrix)
+    by_rows = scipy.sparse.csr_array(matrix)
     index = columns.indices.dtype
     return by_rows.data, plain(by_rows.indices, index), plain(by_rows.indptr, index)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..jit.parts import part, two_forms
 from ..kernels.projections import cut_to_set_flows
@@ -249,14 +249,15 @@ class SeparationRanking(Loss):
         sign = np.where(sets.ravel() != 0, -1.0, 1.0)
         share = np.repeat(counts / counts.sum(), m)
         entry, row = np.arange(q * m), np.repeat(np.arange(q), m)
-        balance = sp.csr_array((sign, (row, entry)), shape=(q, q * m))  # what leaves a set goes to labels off it
-        columns = sp.csr_array((sign * share, (entry % m, entry)), shape=(m, q * m))
-        off = sp.csr_array((np.maximum(sign, 0.0), (row, entry)), shape=(q, q * m))
+        # What leaves a set goes to labels off it.
+        balance = scipy.sparse.csr_array((sign, (row, entry)), shape=(q, q * m))
+        columns = scipy.sparse.csr_array((sign * share, (entry % m, entry)), shape=(m, q * m))
+        off = scipy.sparse.csr_array((np.maximum(sign, 0.0), (row, entry)), shape=(q, q * m))
         found = linprog(
             -share * np.maximum(sign, 0.0),
             A_ub=off,
             b_ub=np.ones(q),
-            A_eq=sp.vstack([balance, columns]),
+            A_eq=scipy.sparse.vstack([balance, columns]),
             b_eq=np.zeros(q + m),
             method="highs",
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+import scipy
 
 from ..inputs.class_sums import class_sums
 from ..inputs.design import Design
@@ -152,7 +152,7 @@ def _drawn_rows(design: Design, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 def spectrum(moment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and eigenvectors of Σ̂ (k, k), in its precision; rounding below zero is taken away."""
-    values, vectors = eigh(moment, check_finite=False)
+    values, vectors = scipy.linalg.eigh(moment, check_finite=False)
     return np.maximum(values, 0.0), np.asfortranarray(vectors)
 
 
@@ -163,7 +163,9 @@ def row_space(design: Design) -> tuple[np.ndarray, np.ndarray]:
     """
     matrix = design.matrix.astype(np.float64, copy=False)
     product = matrix @ matrix.T
-    squares, U = eigh(product.toarray() if design.is_sparse else product, overwrite_a=True, check_finite=False)
+    squares, U = scipy.linalg.eigh(
+        product.toarray() if design.is_sparse else product, overwrite_a=True, check_finite=False
+    )
     least = len(squares) * np.finfo(np.float64).eps * float(squares[-1])
     kept = squares > max(least, np.finfo(np.float64).tiny)
     kept[-1] = True

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..inputs.design import Design
+from ..inputs.is_sparse import is_sparse
 from ..registry import check_whole
 from .linear_algebra import cholesky
 
@@ -55,7 +55,7 @@ def given_covariance(given: Any, feature_names: Any) -> Covariance:
         )
     check_size(shape[0])
     try:
-        S = np.array(given.toarray() if sp.issparse(given) else given)
+        S = np.array(given.toarray() if is_sparse(given) else given)
         single = S.dtype == np.float32
         S = S.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -115,7 +115,7 @@ def check_weights(given: Any, data: Covariance) -> np.ndarray:
     """Weights C (p, p) as a read-only array; ``ValueError`` if they are no weights for S."""
     p = data.S.shape[0]
     try:
-        C = np.array(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
+        C = np.array(given.toarray() if is_sparse(given) else given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"weights is not a matrix of numbers: {error}") from None
     if C.shape != (p, p):

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
+from ..inputs.is_sparse import is_sparse
 from .base import Certificate
 from .covariance_certificate import certify_covariance
 from .covariance_facts import CovarianceProblemFacts
@@ -53,7 +54,7 @@ class CovarianceProblemPoint(CovarianceProblemFacts):
 
         tied = np.abs(self.S) > (self.lam if self.weights is None else self.lam * self.weights)
         np.fill_diagonal(tied, False)
-        return np.asarray(connected_components(sp.csr_array(tied), directed=False)[1])
+        return np.asarray(connected_components(scipy.sparse.csr_array(tied), directed=False)[1])
 
     @property
     def null(self) -> np.ndarray:
@@ -84,7 +85,7 @@ class CovarianceProblemPoint(CovarianceProblemFacts):
             raise ValueError("b is given, and a covariance problem has no intercept")
         if W is None:
             return np.diag(self.null)
-        W = np.array(W.toarray() if sp.issparse(W) else W, dtype=np.float64)
+        W = np.array(W.toarray() if is_sparse(W) else W, dtype=np.float64)
         if W.shape != (self.d, self.d):
             raise ValueError(f"Θ has shape {W.shape}; (p, p) = ({self.d}, {self.d}) is needed")
         if not np.isfinite(W).all():

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dgeqrf, dpotrf, dtrtri
+import scipy
+from numpy.linalg import LinAlgError
 
 from ..pauses import pause
 from .linear_algebra import Factor
@@ -245,10 +245,10 @@ def _root(A: np.ndarray) -> np.ndarray:
     if float(np.einsum("ij,ij->i", A, A).max(initial=0.0)) < MOST_SQUARE:
         M = A @ A.T
         np.einsum("ii->i", M)[:] += 1.0
-        upper, wrong = dpotrf(M, clean=True)
+        upper, wrong = scipy.linalg.lapack.dpotrf(M, clean=True)
         if not wrong:
             return np.asarray(upper)
-    return np.triu(dgeqrf(np.vstack([A.T, np.eye(len(A))]))[0][: len(A)])
+    return np.triu(scipy.linalg.lapack.dgeqrf(np.vstack([A.T, np.eye(len(A))]))[0][: len(A)])
 
 
 class ByClass:
@@ -272,7 +272,7 @@ class ByClass:
         T = np.diag(self.delta)
         for k in range(m):
             A = self.root[:, k, None] * curvature.columns(X, k)
-            self.inverses[k] = dtrtri(_root(A))[0].T
+            self.inverses[k] = scipy.linalg.lapack.dtrtri(_root(A))[0].T
             self._add(T, k)
         if rows > d:  # all intercepts may move together: nothing changes
             T[self.intercepts, self.intercepts] += T.diagonal()[self.intercepts].mean()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
-from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpotrf, dpotri, dtrtri
+import scipy
+from numpy.linalg import LinAlgError
 
 from ..kernels.covariance import mirror
 from ..pauses import even_parts, pause
@@ -33,7 +32,7 @@ def cholesky(A: np.ndarray) -> np.ndarray | None:
             return _factored(np.asarray(A)).T
         except LinAlgError:
             return None
-    factor, info = dpotrf(np.asarray(A).T, lower=0, clean=0)
+    factor, info = scipy.linalg.lapack.dpotrf(np.asarray(A).T, lower=0, clean=0)
     return factor if info == 0 else None
 
 
@@ -47,7 +46,7 @@ def inverse(factor: np.ndarray | None) -> np.ndarray:
     assert factor is not None
     if len(factor) > WHOLE:
         return _inverted(factor.T)
-    found = dpotri(factor, lower=0)[0].T
+    found = scipy.linalg.lapack.dpotri(factor, lower=0)[0].T
     found = np.ascontiguousarray(found)
     mirror(found)
     return found
@@ -69,21 +68,23 @@ class Factor:
     """
 
     def __init__(self, A: np.ndarray) -> None:
-        self.whole = cho_factor(A, lower=True, check_finite=False) if len(A) <= WHOLE else None
+        self.whole = scipy.linalg.cho_factor(A, lower=True, check_finite=False) if len(A) <= WHOLE else None
         self.L = A if self.whole is not None else _factored(A)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """A⁻¹b, b (k,)."""
         if self.whole is not None:
-            return np.asarray(cho_solve(self.whole, b, check_finite=False))
+            return np.asarray(scipy.linalg.cho_solve(self.whole, b, check_finite=False))
         L, x, strips = self.L, np.array(b, dtype=np.float64), _strips(len(self.L))
         for first, last in strips:
             x[first:last] -= L[first:last, :first] @ x[:first]
-            x[first:last] = solve_triangular(L[first:last, first:last], x[first:last], lower=True, check_finite=False)
+            x[first:last] = scipy.linalg.solve_triangular(
+                L[first:last, first:last], x[first:last], lower=True, check_finite=False
+            )
         pause()
         for first, last in reversed(strips):
             x[first:last] -= L[last:, first:last].T @ x[last:]
-            x[first:last] = solve_triangular(
+            x[first:last] = scipy.linalg.solve_triangular(
                 L[first:last, first:last], x[first:last], lower=True, trans=1, check_finite=False
             )
         pause()
@@ -103,13 +104,13 @@ def _factored(A: np.ndarray) -> np.ndarray:
             at = slice(first + start, first + stop)
             L[at, first:last] -= L[at, :first] @ L[first:last, :first].T
             pause()
-        corner, info = dpotrf(L[first:last, first:last], lower=1, clean=1)
+        corner, info = scipy.linalg.lapack.dpotrf(L[first:last, first:last], lower=1, clean=1)
         if info != 0:
             raise LinAlgError(f"the leading minor of order {first + info} is not positive definite")
         L[first:last, first:last] = corner
         for start, stop in even_parts(k - last, float((last - first) ** 2), FLOPS):
             rows = L[last + start : last + stop, first:last]
-            rows[:] = dtrsm(1.0, corner, rows.T, lower=1).T
+            rows[:] = scipy.linalg.blas.dtrsm(1.0, corner, rows.T, lower=1).T
             pause()
     return L
 
@@ -119,7 +120,7 @@ def _inverted(L: np.ndarray) -> np.ndarray:
     strips, M, found = _strips(len(L)), np.zeros_like(L), np.empty_like(L)
     for first, last in strips:
         own = M[first:last, first:last]
-        own[:] = dtrtri(L[first:last, first:last], lower=1)[0]
+        own[:] = scipy.linalg.lapack.dtrtri(L[first:last, first:last], lower=1)[0]
         for start, stop in (pair for pair in strips if pair[1] <= first):
             M[first:last, start:stop] = -own @ (L[first:last, start:first] @ M[start:first, start:stop])
             pause()

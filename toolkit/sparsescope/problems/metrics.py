@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..inputs.labels import LabelSets
 from ..kernels.label_search import scratch
@@ -330,7 +330,7 @@ def best_of(W: Any, design: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     return labels, scores
 
 
-def labels_over(W: Any, design: Any, threshold: float) -> sp.csr_array:
+def labels_over(W: Any, design: Any, threshold: float) -> scipy.sparse.csr_array:
     """Return the labels of each sample that score above a threshold under sparse weights.
 
     Parameters
@@ -344,7 +344,7 @@ def labels_over(W: Any, design: Any, threshold: float) -> sp.csr_array:
 
     Returns
     -------
-    sp.csr_array
+    scipy.sparse.csr_array
         indicator (n, m), CSR, uint8, labels in order.
     """
     given, s = (design.sparse_samples, design.n, *csr_parts(W)), scratch(W.shape[1], 1, 0)
@@ -353,7 +353,7 @@ def labels_over(W: Any, design: Any, threshold: float) -> sp.csr_array:
     np.cumsum(indptr, out=indptr)
     labels = np.empty(indptr[-1], dtype=np.int32)
     labels_above(*given, float(threshold), s, indptr, labels, True)
-    found = sp.csr_array((np.ones(labels.size, dtype=np.uint8), labels, indptr), shape=(design.n, W.shape[1]))
+    found = scipy.sparse.csr_array((np.ones(labels.size, dtype=np.uint8), labels, indptr), shape=(design.n, W.shape[1]))
     found.sort_indices()
     return found
 

@@ -14,9 +14,9 @@ import copy
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg import LinAlgError
+from numpy.linalg import LinAlgError
 
+from ..inputs.is_sparse import is_sparse
 from .central_path import CentralPath, Margins
 from .interior_cones import TINY, Orthant, pieces_of
 from .interior_systems import cheapest, crossed, factored
@@ -136,7 +136,7 @@ class NullPath(CentralPath):
     def __init__(self, problem: Any, regulariser: Any, found: Any, faces: tuple[np.ndarray, ...], unit: float) -> None:
         receive, send, loose = faces
         X = problem.design.matrix
-        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64) / unit
+        X = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64) / unit
         self.d, self.m, self.by_class = problem.d, problem.m, regulariser.blocks is not None
         omega = np.ones(problem.n) if problem.sample_weight is None else problem.sample_weight
         self.pairs = np.flatnonzero(receive.any(axis=1) & (omega > 0.0))

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
+from ..inputs.is_sparse import is_sparse
 from .null_path import between
 
 MOST_FLOWS = 6000  # rows by labels above which no programme is solved
@@ -62,7 +63,7 @@ def _rounding(problem: Any, regulariser: Any, U: np.ndarray) -> float:
     """The Ω° of what may be rounding in XᵀU/n; 0 where that is not finite."""
     X = problem.design.matrix
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = X.power(2).sum(axis=0) if sp.issparse(X) else np.einsum("ij,ij->j", X, X)
+        squares = X.power(2).sum(axis=0) if is_sparse(X) else np.einsum("ij,ij->j", X, X)
         lengths = np.sqrt(np.asarray(squares, dtype=np.float64).ravel()) / problem.n
         worst = np.outer(lengths, np.linalg.norm(U.astype(np.float64), axis=0))
     if not np.isfinite(worst).all():
@@ -103,7 +104,7 @@ class _Planes:
     ) -> None:
         self.problem, self.regulariser, self.nothing = problem, regulariser, nothing
         self.flows = _Flows(problem, *faces)
-        self.cuts = sp.csr_array((0, self.flows.count))
+        self.cuts = scipy.sparse.csr_array((0, self.flows.count))
         self.lower, self.upper = 0.0, upper
         self.best, self.points = G, [G]
 
@@ -114,7 +115,7 @@ class _Planes:
         while self.upper - self.lower > CLOSE * self.upper and self.upper > self.nothing:
             above = max(self.lower, 0.5 * self.upper)
             new = [_cuts(problem, self.regulariser, point, above, self.flows) for point in self.points]
-            cuts = sp.vstack([self.cuts, *new]).tocsr()
+            cuts = scipy.sparse.vstack([self.cuts, *new]).tocsr()
             solved = self.flows.solve(cuts, work)
             if solved is None:
                 return self.upper - self.lower <= MET * self.upper
@@ -147,24 +148,24 @@ class _Flows:
         weights = problem.sample_weight
         self.scale = np.ones(self.sample.size) if weights is None else weights[self.sample]
         columns = np.arange(self.sample.size)
-        balance = sp.csr_array((self.sign, (self.sample, columns)), shape=(n, self.count))
-        mass = sp.csr_array((np.ones(got[0].size), (got[0], columns[: got[0].size])), shape=(n, self.count))
+        balance = scipy.sparse.csr_array((self.sign, (self.sample, columns)), shape=(n, self.count))
+        mass = scipy.sparse.csr_array((np.ones(got[0].size), (got[0], columns[: got[0].size])), shape=(n, self.count))
         equal = [balance, mass[~loose]]
         right = [np.zeros(n), np.asarray(receive.any(axis=1), dtype=float)[~loose]]
         if problem.intercept:
-            equal.append(sp.csr_array((self.sign * self.scale, (self.label, columns)), shape=(m, self.count)))
+            equal.append(scipy.sparse.csr_array((self.sign * self.scale, (self.label, columns)), shape=(m, self.count)))
             right.append(np.zeros(m))
-        self.equal, self.right = sp.vstack(equal).tocsr(), np.concatenate(right)
+        self.equal, self.right = scipy.sparse.vstack(equal).tocsr(), np.concatenate(right)
         self.most = mass[loose]
 
-    def solve(self, cuts: sp.csr_array, most: int) -> tuple[float, np.ndarray, np.ndarray, int] | None:
+    def solve(self, cuts: scipy.sparse.csr_array, most: int) -> tuple[float, np.ndarray, np.ndarray, int] | None:
         """The smallest t under these cuts, (cuts, count), the rows U (n, m) that reach it, which cuts hold it, and the
         work; ``None`` where that would be more than ``most``."""
         from scipy.optimize import linprog  # slow to import, and few problems need it
 
         cost = np.zeros(self.count)
         cost[-1] = 1.0
-        above = sp.vstack([self.most, cuts]).tocsr()
+        above = scipy.sparse.vstack([self.most, cuts]).tocsr()
         limits = np.concatenate([np.ones(self.most.shape[0]), np.zeros(cuts.shape[0])])
         step = above.nnz + self.equal.nnz
         if most < step:
@@ -186,7 +187,7 @@ class _Flows:
         return float(found.fun), U, slack <= TIGHT * found.fun, int(found.nit) * step
 
 
-def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows) -> sp.csr_array:
+def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows) -> scipy.sparse.csr_array:
     """Cuts ⟨−XᵀU/n, w⟩ ≤ t that G = XᵀU/n violates most, one for each vector that Ω is a sum over.
 
     prox_{tΩ} of such a vector v of −G is not zero exactly where its dual norm is above t; with w = prox_{tΩ}(v) the
@@ -206,8 +207,8 @@ def _cuts(problem: Any, regulariser: Any, G: np.ndarray, t: float, flows: _Flows
         at = group == g
         features = np.flatnonzero(at.any(axis=1))
         columns = X[:, features]
-        columns = columns.toarray() if sp.issparse(columns) else columns
+        columns = columns.toarray() if is_sparse(columns) else columns
         S = columns @ (np.where(at, W, 0.0)[features] / (size[g] * problem.n))
         row[:-1] = -flows.sign * flows.scale * S[flows.sample, flows.label]
         row[-1] = -1.0
-    return sp.csr_array(made)
+    return scipy.sparse.csr_array(made)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..inputs.design import Design
 from ..inputs.labels import LabelSets
@@ -244,7 +244,7 @@ class Problem(ProblemParts):
         X: Any = np.eye(4, 3, dtype=self.dtype)
         y = np.array([0, 1, 0, 1])
         return Problem(
-            sp.csc_array(X) if self.design.is_sparse else X,
+            scipy.sparse.csc_array(X) if self.design.is_sparse else X,
             np.eye(3)[y] if self.multilabel else y,
             loss=self.loss,
             penalty=self.penalty.tiny_sibling(),

@@ -7,9 +7,10 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..inputs.design import Design
+from ..inputs.is_sparse import is_sparse
 from ..inputs.labels import LabelSets, fits_dense, match_labels
 from . import metrics
 
@@ -119,7 +120,7 @@ class Predictor:
     def _stays_sparse(self, W: Any, b: Any, X: Any) -> bool:
         """Return whether only the scores for non-zeros of W are needed."""
         moved = X is None and self.problem.intercept and self.problem.design.frame is not None
-        return sp.issparse(W) and b is None and not self.problem.loss.one_score and not moved
+        return is_sparse(W) and b is None and not self.problem.loss.one_score and not moved
 
     def _fitting(self, W: Any, design: Design) -> Any:
         """A sparse W as CSR, in the frame of a design; ``ValueError`` for another shape or entries not finite."""
@@ -127,7 +128,7 @@ class Predictor:
             raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.problem.d}, {self.problem.m}) is needed")
         if not np.isfinite(W.data).all():
             raise ValueError("W has entries that are not finite")
-        return sp.csr_array(W if design.frame is None else design.frame.inner_weights(W))
+        return scipy.sparse.csr_array(W if design.frame is None else design.frame.inner_weights(W))
 
     def predict(self, W: Any, b: Any = None, X: Any = None) -> Any:
         """Predict classes or label sets.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..inputs.is_sparse import is_sparse
 from ..inputs.labels import fits_dense
 from ..kernels.rows import loss_gradient, loss_sum
 from . import natural
@@ -49,7 +49,7 @@ class ProblemPoint(ProblemConstants):
         fits_dense("W", self.rows, self.m, self.dtype.itemsize, SPARSE_INSTEAD)
         coef = np.zeros((self.rows, self.m), dtype=self.dtype)
         if W is not None:
-            W = W.toarray() if sp.issparse(W) else np.asarray(W)
+            W = W.toarray() if is_sparse(W) else np.asarray(W)
             if W.shape != (self.d, self.m):
                 raise ValueError(f"W has shape {W.shape}; (d, m) = ({self.d}, {self.m}) is needed")
             if not np.isfinite(W).all():

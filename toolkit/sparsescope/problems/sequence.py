@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..inputs.feature_maps import DataScale, data_scale
 from ..inputs.labels import fits_dense
@@ -261,7 +261,7 @@ class SequenceProblem(Problem):
         Any
             X by rows.
         """
-        return self._data.cached(("by rows",), lambda: sp.csr_array(self.design.matrix))
+        return self._data.cached(("by rows",), lambda: scipy.sparse.csr_array(self.design.matrix))
 
     @staticmethod
     def _check(model: Any, b: Any) -> None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..inputs.feature_maps import DataScale, draw
+from ..inputs.is_sparse import is_sparse
 from ..kernels.projections import project_simplex
 
 CHUNK_BYTES = 64_000_000  # bytes of the features that are made at once
@@ -284,7 +285,7 @@ class SequenceModel:
         count = len(self.steps) if steps is None else steps
         if not 0 <= count <= len(self.steps):
             raise ValueError(f"steps is {steps!r}; the model has {len(self.steps)}")
-        X = X if sp.issparse(X) else np.asarray(X)
+        X = X if is_sparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.d:
             raise ValueError(f"X has shape {X.shape}; samples of {self.d} features are needed")
         return self.replay(X, np.tile(self.start, (X.shape[0], 1)), 0, count)
@@ -308,7 +309,7 @@ class SequenceModel:
         np.ndarray
             predictions (k, m).
         """
-        X = sp.csr_array(X) if sp.issparse(X) else X
+        X = scipy.sparse.csr_array(X) if is_sparse(X) else X
         for step in self.steps[first:last]:
             for start, stop in chunks(Y.shape[0], step.width, Y.itemsize):
                 Y[start:stop] = step.apply(X[start:stop], Y[start:stop])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ..inputs.design import Design
 from ..registry import check_whole
@@ -118,7 +118,9 @@ def spectrum(X: Any, k: int = LATE, seed: int = 0) -> Spectrum:
     from scipy.sparse.linalg import svds  # loads slowly, and small data do without it
 
     start = np.random.default_rng(seed).standard_normal(bound)
-    operator = sp.csr_array(matrix, dtype=np.float64) if design.is_sparse else matrix.astype(np.float64, copy=False)
+    operator = (
+        scipy.sparse.csr_array(matrix, dtype=np.float64) if design.is_sparse else matrix.astype(np.float64, copy=False)
+    )
     values = svds(operator, k=k, v0=start, return_singular_vectors=False, solver="arpack")
     return Spectrum(np.sort(values)[::-1], bound)
 

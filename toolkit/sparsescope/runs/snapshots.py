@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
+
+from ..inputs.is_sparse import is_sparse
 
 SPARSE = ("data", "indices", "indptr")  # the arrays of a CSR matrix
 
@@ -50,9 +52,9 @@ class Snapshot:
         Any
             W (d, m): a full array, or a CSR matrix where the solver kept it sparse.
         """
-        if sp.issparse(self.values):
+        if is_sparse(self.values):
             kept, shape = self.values.tocoo(), (d, self.values.shape[1])
-            return sp.csr_array((kept.data, (self.rows[kept.coords[0]], kept.coords[1])), shape=shape)
+            return scipy.sparse.csr_array((kept.data, (self.rows[kept.coords[0]], kept.coords[1])), shape=shape)
         W = np.zeros((d, self.values.shape[1]), dtype=self.values.dtype)
         W[self.rows] = self.values
         return W
@@ -70,7 +72,7 @@ class Snapshot:
         dict[str, np.ndarray]
             the arrays by their names.
         """
-        if not sp.issparse(self.values):
+        if not is_sparse(self.values):
             return {name: self.values}
         parts = {f"{name}_{part}": getattr(self.values, part) for part in SPARSE}
         return {**parts, f"{name}_shape": np.array(self.values.shape)}
@@ -78,7 +80,7 @@ class Snapshot:
 
 def _arrays(values: Any) -> tuple[np.ndarray, ...]:
     """The arrays that hold a dense or sparse matrix."""
-    return tuple(getattr(values, name) for name in SPARSE) if sp.issparse(values) else (values,)
+    return tuple(getattr(values, name) for name in SPARSE) if is_sparse(values) else (values,)
 
 
 def stored_values(arrays: dict[str, np.ndarray], name: str) -> Any:
@@ -86,4 +88,4 @@ def stored_values(arrays: dict[str, np.ndarray], name: str) -> Any:
     if name in arrays:
         return arrays[name]
     data, indices, indptr = (arrays[f"{name}_{part}"] for part in SPARSE)
-    return sp.csr_array((data, indices, indptr), shape=tuple(int(k) for k in arrays[f"{name}_shape"]))
+    return scipy.sparse.csr_array((data, indices, indptr), shape=tuple(int(k) for k in arrays[f"{name}_shape"]))

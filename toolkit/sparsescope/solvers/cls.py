@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
+import scipy
 
 from ..problems.sequence_model import Calibration, Columns
 from ..registry import field, losses, solvers
@@ -78,7 +78,7 @@ class CLS(SequenceSolver):
             state.lam = problem.lam
         G = design.rmatmul(state.take_residual(problem), np.empty((problem.d, problem.m), dtype=problem.dtype))
         G *= -1.0 / n
-        W = np.ascontiguousarray(cho_solve(state.factor, G, overwrite_b=True, check_finite=False))
+        W = np.ascontiguousarray(scipy.linalg.cho_solve(state.factor, G, overwrite_b=True, check_finite=False))
         moved = design.matmul(W, np.empty_like(state.Z))
         moved += state.Z
         functions = self.expand(moved)

@@ -16,7 +16,7 @@ import copy
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
+import scipy
 
 from ..kernels.rows import loss_gradient
 from ..problems.linear_algebra import inner
@@ -130,7 +130,7 @@ class GLS(Solver):
         G = design.rmatmul(state.U, state.G)
         G *= 1.0 / problem.n
         G[: problem.d] += problem.dtype.type(problem.lam) * coef[: problem.d]
-        coef -= cho_solve(state.factor, G, check_finite=False)
+        coef -= scipy.linalg.cho_solve(state.factor, G, check_finite=False)
         design.matmul(coef, state.Z)
         if self.accelerated and inner(G, coef - state.old) > 0.0:
             state.t = 1.0

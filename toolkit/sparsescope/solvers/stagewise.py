@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg import cho_solve
+import scipy
 
 from ..inputs.feature_maps import DataScale
+from ..inputs.is_sparse import is_sparse
 from ..problems.linear_algebra import inner
 from ..problems.prediction import Problem
 from ..problems.sequence_model import Columns, RandomBlock, Stage
@@ -132,7 +132,7 @@ class Stagewise(SequenceSolver):
         assert G is not None
         factor = metric_factor(moment, 1.0, problem.lam, data.width, keep=False)
         G *= -1.0
-        V = np.ascontiguousarray(cho_solve(factor, G, check_finite=False), dtype=problem.dtype)
+        V = np.ascontiguousarray(scipy.linalg.cho_solve(factor, G, check_finite=False), dtype=problem.dtype)
         data.start = state.Z.copy()
         data.add(V, state.Z)
         state.passes += 2.0 * data.block.p / problem.d
@@ -154,7 +154,7 @@ class Stagewise(SequenceSolver):
             data.add(at, state.Z)
             G = data.gradient(state.take_residual(problem))
             G += lam * at
-            old, V = V, (at - cho_solve(factor, G, check_finite=False)).astype(dtype, copy=False)
+            old, V = V, (at - scipy.linalg.cho_solve(factor, G, check_finite=False)).astype(dtype, copy=False)
             t = 1.0 if inner(G, V - old) > 0.0 else following
         state.Z[:] = data.start
         data.add(V, state.Z)
@@ -214,7 +214,7 @@ class Stagewise(SequenceSolver):
 def _matrix(problem: Any, block: Any) -> Any:
     """X as the block takes it: by rows where samples are taken a few at a time, as it is stored for columns."""
     matrix = problem.design.matrix
-    return problem.by_rows() if sp.issparse(matrix) and not isinstance(block, Columns) else matrix
+    return problem.by_rows() if is_sparse(matrix) and not isinstance(block, Columns) else matrix
 
 
 solvers.add("stagewise", Stagewise)

@@ -18,7 +18,7 @@ import copy
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError
+from numpy.linalg import LinAlgError
 
 from ...kernels.augmented import envelope, envelope_curvature, loss_curvature, pieces
 from ...kernels.rows import loss_gradient

@@ -15,7 +15,7 @@ import os
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ...inputs.archives import LIMIT_VARIABLE, memory_limit
 from ...inputs.partitioned import PartitionedDesign
@@ -132,7 +132,7 @@ def gathered(design: PartitionedDesign, rows: np.ndarray, have: Columns | None) 
     old = np.isin(have.rows, rows)
     numbers = np.concatenate([have.rows[old], new])
     pieces = [have.matrix[:, np.flatnonzero(old)], *([design.take(new)] if new.size else [])]
-    whole = sp.hstack(pieces, format="csc") if design.is_sparse else np.hstack(pieces)
+    whole = scipy.sparse.hstack(pieces, format="csc") if design.is_sparse else np.hstack(pieces)
     return Columns(rows, whole[:, np.argsort(numbers)])
 
 

@@ -21,7 +21,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError
+from numpy.linalg import LinAlgError
 
 from ...kernels.rows import loss_sum
 from ...problems.central_path import CentralPath, Margins

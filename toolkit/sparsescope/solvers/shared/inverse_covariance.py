@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ...kernels.coordinates import FLOPS, REPORT, STEPS, SWEEPS, entry_violations
 from ...problems.base import Certificate
@@ -148,7 +148,7 @@ class CovarianceState(State):
 
     def snapshot(self, flags: np.ndarray) -> tuple[np.ndarray, Any]:
         """All of Θ, which has a diagonal, as CSR."""
-        return np.arange(self.d, dtype=np.int32), sp.csr_array(self.coef)
+        return np.arange(self.d, dtype=np.int32), scipy.sparse.csr_array(self.coef)
 
     def snapshot_bytes(self, flags: np.ndarray) -> int:
         """Bytes of Θ as CSR."""

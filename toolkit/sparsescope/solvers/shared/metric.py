@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor
+import scipy
+from numpy.linalg import LinAlgError
 
 from ...inputs.labels import fits_dense
 
@@ -35,7 +36,7 @@ def metric_factor(moment: np.ndarray, L: float, lam: float, penalised: int, keep
         at = np.arange(penalised)
         M[at, at] += dtype.type(lam)
         try:
-            return cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+            return scipy.linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             continue
     raise ValueError(

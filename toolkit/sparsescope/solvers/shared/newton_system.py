@@ -12,8 +12,8 @@ a part of V that is the same for all classes is bent by the ridge alone.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.linalg import LinAlgError
-from scipy.linalg import cho_factor, cho_solve
 
 from ...kernels.newton import hessian_rows
 from ...pauses import even_parts, pause
@@ -62,10 +62,12 @@ class NewtonSystem:
             system[a, penalised, b, penalised] += problem.lam * float(B[:, a] @ B[:, b])
         right = -(G.astype(np.float64, copy=False) @ B).T.ravel()
         try:
-            factor = cho_factor(system.reshape(k * rows, k * rows), lower=True, overwrite_a=True, check_finite=False)
+            factor = scipy.linalg.cho_factor(
+                system.reshape(k * rows, k * rows), lower=True, overwrite_a=True, check_finite=False
+            )
         except LinAlgError:
             return None
-        found = (B @ cho_solve(factor, right, check_finite=False).reshape(k, rows)).T
+        found = (B @ scipy.linalg.cho_solve(factor, right, check_finite=False).reshape(k, rows)).T
         if k < problem.m:  # along (1, …, 1) there is the ridge alone
             found[: problem.d] -= G[: problem.d].mean(axis=1, keepdims=True, dtype=np.float64) / problem.lam
         return found.astype(problem.dtype) if np.isfinite(found).all() else None

@@ -20,7 +20,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError
+from numpy.linalg import LinAlgError
 
 from ...kernels.augmented import loss_curvature, pieces
 from ...kernels.rows import loss_gradient

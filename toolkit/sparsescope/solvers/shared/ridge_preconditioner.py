@@ -6,8 +6,8 @@ import copy
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.linalg import LinAlgError
-from scipy.linalg import cho_factor, cho_solve
 
 from ...pauses import pause
 from ...problems.prediction import Problem
@@ -78,7 +78,7 @@ class Preconditioner:
         M[np.diag_indices_from(M)] += problem.dtype.type(ratio)
         pause()
         try:
-            return cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+            return scipy.linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             return None
 
@@ -87,7 +87,7 @@ class Preconditioner:
         pause()
         self.solved += 1
         if self.factor is not None:
-            found = cho_solve(self.factor, R, check_finite=False)
+            found = scipy.linalg.cho_solve(self.factor, R, check_finite=False)
             return np.divide(found, self.divisor.dtype.type(self.c), order="C").astype(R.dtype, copy=False)
         if self.vectors is None:
             return (R / self.divisor).astype(R.dtype, copy=False)

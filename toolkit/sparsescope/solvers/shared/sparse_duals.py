@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
+from ...inputs.is_sparse import is_sparse
 from ...kernels.sparse_duals import dual_sums, take_duals
 from ...kernels.sparse_rows import copied, drop_behind, empty_rows
 from ...problems.base import Certificate
@@ -64,7 +65,7 @@ class PDSparseDuals(Solver):
         self.require(problem)
         if b is not None:
             raise ValueError(f"b is given, and {self.name} has no intercept")
-        if W is not None and (W.nnz if sp.issparse(W) else np.any(W)):
+        if W is not None and (W.nnz if is_sparse(W) else np.any(W)):
             raise ValueError(
                 f"{self.name} cannot begin at given weights, only at a dual point: go on from a state "
                 "(Run(state=…)) or change λ while it runs"
@@ -127,7 +128,7 @@ class PDSparseDuals(Solver):
     def adapt(self, problem: Problem, state: PDSparseState) -> None:
         state.take_scaling(problem)
 
-    def post_solve(self, problem: Problem, state: PDSparseState, sweeps: int = 20) -> sp.csr_array:
+    def post_solve(self, problem: Problem, state: PDSparseState, sweeps: int = 20) -> scipy.sparse.csr_array:
         """Return weights without the shrinkage of the ℓ1 part (Yen et al. 2016, Sec. 4.3).
 
         They minimise ½‖W‖² + C Σℓ on the support of W alone, where each loss counts only the sample's labels and its
@@ -145,7 +146,7 @@ class PDSparseDuals(Solver):
 
         Returns
         -------
-        sp.csr_array
+        scipy.sparse.csr_array
             weights (d, m), CSR.
         """
         check_whole("sweeps", sweeps, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from ...kernels.frank_wolfe import NEEDED, NEEDED_ACTIVE, REPORT, SCORED, SEARCHED, UPDATED, sweep
 from ...kernels.label_search import scratch
@@ -66,22 +66,24 @@ class PDSparseState(State):
         self.wanted = 1
         self.pacing = SearchPacing()
         self.filled = 0  # entries of v when it was last made anew
-        self._weights: sp.csr_array | None = None
+        self._weights: scipy.sparse.csr_array | None = None
         self._hinges: tuple[tuple[Any, ...], tuple[float, int, int]] | None = None  # what was summed, and the sums
         self.squared = 0.0  # ‖W‖² before W is rounded to the precision of the data
 
-    def weights(self) -> sp.csr_array:
+    def weights(self) -> scipy.sparse.csr_array:
         """W, CSR (d, m), labels in order."""
         own = self.inner_weights()
         return own if self.frame is None else self.frame.weights(own)
 
-    def inner_weights(self) -> sp.csr_array:
+    def inner_weights(self) -> scipy.sparse.csr_array:
         """W = S(Xᵀα, λ₄) in the frame of the design, CSR (d, m), labels in order; its arrays are read-only."""
         if self._weights is None:
             indptr, indices, data = front(self.rows, self.parts, self.lam4)
             pause()
             self.squared = float(data @ data)
-            made = sp.csr_array((data.astype(self.dtype, copy=False), indices, indptr), shape=(self.d, self.m))
+            made = scipy.sparse.csr_array(
+                (data.astype(self.dtype, copy=False), indices, indptr), shape=(self.d, self.m)
+            )
             pause()
             made.sort_indices()
             pause()
@@ -248,7 +250,7 @@ def squared_rows(design: Any) -> np.ndarray:
     """‖x_i‖² of every sample, (n,) float64."""
     if not design.is_sparse:
         return np.einsum("ij,ij->i", design.matrix, design.matrix, dtype=np.float64)
-    squares = sp.csc_array(
+    squares = scipy.sparse.csc_array(
         (design.matrix.data.astype(np.float64) ** 2, design.matrix.indices, design.matrix.indptr),
         shape=design.matrix.shape,
     )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg.blas import dsyrk, ssyrk
+import scipy
 
+from ...inputs.is_sparse import is_sparse
 from ...problems.prediction import Problem
 from ...problems.sequence_model import Columns, chunks
 
@@ -27,7 +27,7 @@ class StageData:
         self.problem, self.matrix, self.block, self.own = problem, matrix, block, own
         self.start = start
         self.width = block.p + (problem.m if own else 0)
-        self.sparse = isinstance(block, Columns) and sp.issparse(matrix) and not own
+        self.sparse = isinstance(block, Columns) and is_sparse(matrix) and not own
         self.kept: list[tuple[int, int, Any]] | None = None
 
     def hold(self) -> None:
@@ -41,11 +41,11 @@ class StageData:
             yield from self.kept
             return
         if isinstance(self.block, Columns) and self.sparse:
-            yield 0, self.problem.n, sp.csr_array(self.block.features(self.matrix))
+            yield 0, self.problem.n, scipy.sparse.csr_array(self.block.features(self.matrix))
             return
         for start, stop in chunks(self.problem.n, 2 * self.width, self.problem.dtype.itemsize):
             A = self.block.features(self.matrix[start:stop])
-            if sp.issparse(A):
+            if is_sparse(A):
                 A = A.toarray()
             if self.own:
                 A = np.hstack([A, self.start[start:stop]])
@@ -55,7 +55,8 @@ class StageData:
         """AᵀA/n (width, width), its lower triangle in Fortran order, and AᵀU/n of U (n, m), in one pass."""
         dtype, n = self.problem.dtype, self.problem.n
         moment = np.zeros((self.width, self.width), dtype=dtype, order="F")
-        syrk = ssyrk if dtype == np.float32 else dsyrk
+        blas = scipy.linalg.blas
+        syrk = blas.ssyrk if dtype == np.float32 else blas.dsyrk
         G = None if U is None else np.zeros((self.width, self.problem.m), dtype=dtype)
         for start, stop, A in self.parts():
             if self.sparse:
