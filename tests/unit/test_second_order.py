@@ -427,7 +427,7 @@ def test_auto_sweeps_over_rows_of_text_where_classes_are_many_and_features_few(
     [
         (2000, 60, 10, "", "working-set", "working-set"),
         (2000, 60, 3, "", "newglmnet", "working-set"),
-        (60, 6, 4, "", "newglmnet", "newglmnet"),
+        (200, 8, 3, "", "newglmnet", "newglmnet"),
         (1200, 60, 10, "tangled columns", "newglmnet", "newglmnet"),
         (2000, 60, 10, "long samples", "newglmnet", "working-set"),
         (2000, 60, 10, "rare classes", "newglmnet", "working-set"),

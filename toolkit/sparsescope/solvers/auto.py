@@ -2,6 +2,8 @@
 
     two classes, smooth  → one-score, where the loss sees the difference of the scores alone and features are left out:
     loss                   one weight for each feature in place of two tied ones
+    smooth loss, X of few  → bcd-ls from zero weights on: what a step costs besides its arithmetic decides, and that is
+    numbers                  least for sweeps; where they do not end soon, what the table says of larger X goes on
     smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
     the same, dense X,     → working-set goes on from newglmnet while a third of the weights is in use (two thirds with
@@ -59,6 +61,7 @@ from ..problems.base import Certificate
 from ..problems.prediction import Problem
 from ..registry import problems, solvers
 from .base import Solution, Solver, State, settings
+from .shared.few_numbers import SWEEPS, has_few_numbers
 from .shared.gradient_steps import is_tangled, takes_all, takes_part
 from .shared.hand_over import fitting, is_underdetermined, small_exact, successor
 from .shared.newton import able
@@ -74,12 +77,14 @@ EXACT, EXACT_FROM = 0.01, 1.0
 # together; where they do not, they take .45 to 1.2 of the time with fewer, too (19 problems, one to five samples each).
 HINGES_HOLD = 5
 MANY = 10_000  # entries of W from which on sparse weights pay
-CHOSEN: WeakKeyDictionary[Any, dict[type, tuple[Solver, str]]] = WeakKeyDictionary()  # by problem and kind of `auto`
+# By problem, kind of `auto` and whether sweeps were done.
+CHOSEN: WeakKeyDictionary[Any, dict[tuple[type, bool], tuple[Solver, str]]] = WeakKeyDictionary()
 MOST_NUMBERS = 20_000_000  # dual rows and weights that dual-cd may keep as arrays, 160 MB of each at most
 
 
-def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
-    """The solver for a problem and the reason; ``anywhere``: one that can begin at given weights.
+def choose(problem: Any, anywhere: bool = False, swept: bool = False) -> tuple[Solver, str]:
+    """The solver for a problem and the reason; ``anywhere``: one that can begin at given weights, ``swept``: one to go
+    on after sweeps.
 
     Raises ``ValueError`` if no registered solver can solve it."""
     if not problem.samples:
@@ -98,7 +103,20 @@ def choose(problem: Any, anywhere: bool = False) -> tuple[Solver, str]:
         )
     if problem.partitioned:
         return _in_blocks(problem)
-    return _smooth(problem) if problem.loss.smooth else _non_smooth(problem, anywhere)
+    if not problem.loss.smooth:
+        return _non_smooth(problem, anywhere)
+    return (None if swept else _of_few_numbers(problem)) or _smooth(problem)
+
+
+def _of_few_numbers(problem: Problem) -> tuple[Solver, str] | None:
+    """``bcd-ls`` where sweeps are likely to end before others have begun, else ``None``."""
+    sweeps = solvers.create("bcd-ls")
+    if problem.regulariser.blocks is not None or not has_few_numbers(problem) or sweeps.solves(problem) is not None:
+        return None
+    return sweeps, (
+        f"{problem.loss.title} is smooth and X holds few numbers: sweeps over the features, which cost least besides "
+        "their arithmetic"
+    )
 
 
 def _smooth(problem: Problem) -> tuple[Solver, str]:
@@ -256,12 +274,19 @@ class Auto(Solver):
         """
         return choose(problem, anywhere or self.anywhere)
 
-    def _chosen(self, problem: Any) -> tuple[Solver, str]:
-        """The same from zero weights on: for one problem it is asked many times and always the same."""
-        found = CHOSEN.setdefault(problem, {})
-        if type(self) not in found:
-            found[type(self)] = self.choose(problem)
-        return found[type(self)]
+    def _chosen(self, problem: Any, swept: bool = False) -> tuple[Solver, str]:
+        """The same from zero weights on, or after sweeps: one problem is asked many times and always gets the same."""
+        found, key = CHOSEN.setdefault(problem, {}), (type(self), swept)
+        if key not in found:
+            found[key] = choose(problem, True, swept=True) if swept else self.choose(problem)
+        return found[key]
+
+    def _fitting(self, problem: Any, state: Any) -> tuple[Solver, str]:
+        """The same from the weights of a state on. Sweeps begin at zero weights only: near the solution others win."""
+        chosen = self._chosen(problem)
+        if isinstance(chosen[0], solvers["bcd-ls"]):
+            chosen = self._chosen(problem, swept=True)
+        return fitting(problem, chosen, state)
 
     def refuses(self, problem: Problem) -> str | None:
         try:
@@ -272,10 +297,12 @@ class Auto(Solver):
 
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
         solver, reason = self._chosen(problem) if W is None else self.choose(problem, True)
+        if W is not None and isinstance(solver, solvers["bcd-ls"]):
+            solver, reason = self._chosen(problem, swept=True)
         return self.mark(solver.init(problem, W, b), solver, reason)
 
     def warm_start_from(self, problem: Problem, state: State) -> State:
-        solver, reason = fitting(problem, self._chosen(problem), state)
+        solver, reason = self._fitting(problem, state)
         return self.mark(solver.warm_start_from(problem, state), solver, reason)
 
     def mark(self, state: State, solver: Solver, reason: str) -> State:
@@ -301,7 +328,17 @@ class Auto(Solver):
     def successor(self, problem: Any, state: Any) -> tuple[Solver, str] | None:
         if not problem.samples or problem.stages:
             return None
-        return successor(problem, state, self._chosen(problem))
+        chosen = self._chosen(problem)
+        if isinstance(chosen[0], solvers["bcd-ls"]):
+            if state.delegate == chosen[0]:
+                state.chosen_at = state.iteration - 1 if state.chosen_at is None else state.chosen_at
+                done = state.iteration - state.chosen_at
+                if done <= SWEEPS:
+                    return None
+                after, why = self._chosen(problem, swept=True)
+                return after, f"sweeps did not end in {done} iterations; {why}"
+            chosen = self._chosen(problem, swept=True)
+        return successor(problem, state, chosen)
 
     def step(self, problem: Problem, state: Any) -> None:
         state.delegate.step(problem, state)
@@ -310,7 +347,7 @@ class Auto(Solver):
         yield from state.delegate.step_in_parts(problem, state, rows)
 
     def adapt(self, problem: Problem, state: Any) -> State | None:
-        solver, reason = fitting(problem, self._chosen(problem), state)
+        solver, reason = self._fitting(problem, state)
         if solver != state.delegate:
             return self.mark(solver.warm_start_from(problem, state), solver, reason)
         adapted = solver.adapt(problem, state)
