@@ -81,11 +81,11 @@ def small_problem(loss: str, penalty: str) -> ss.Problem:
 
 
 def automatic() -> str:
-    """Return the solver that ``auto`` takes for each loss with each penalty on small data."""
+    """Return the solver that ``auto`` takes for each loss with each penalty on small data, after sweeps."""
     names = list(registry.penalties)
     lines = []
     for loss in registry.losses:
-        lines.append([f"`{loss}`", *(f"`{choose(small_problem(loss, name))[0].name}`" for name in names)])
+        lines.append([f"`{loss}`", *(f"`{choose(small_problem(loss, name), swept=True)[0].name}`" for name in names)])
     return table(["", *(f"`{name}`" for name in names)], lines)
 
 
