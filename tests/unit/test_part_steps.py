@@ -70,6 +70,8 @@ def test_where_they_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert few[0].shape[1] > FEW_DENSE and takes_part(ss.Problem(few[0][:, :FEW_DENSE], few[1], **kept), 50)
     assert not takes_part(ss.Problem(*few, penalty="l1/l2", **kept), 50)
     assert takes_part(ss.Problem(*few, penalty="elastic-net", **kept), 50)
+    apart = np.random.default_rng(0).standard_normal((FEW_SAMPLES - 28, 2 * FEW_DENSE))
+    assert takes_part(ss.Problem(apart, few[1][: len(apart)], penalty="l1/l2", **kept), 50)
     monkeypatch.setattr(gradient_steps, "GATHERED_BYTES", 8 * made.n * 50)
     assert takes_part(made, made.d // 2) and not takes_part(made, made.d // 2 + 1), "copies of most of X have a limit"
 
