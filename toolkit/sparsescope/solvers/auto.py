@@ -275,7 +275,7 @@ class Auto(Solver):
         return choose(problem, anywhere or self.anywhere)
 
     def _chosen(self, problem: Any, swept: bool = False) -> tuple[Solver, str]:
-        """The same from zero weights on, or after sweeps: one problem is asked many times and always gets the same."""
+        """The same from zero weights on, or from others (``swept``): for one problem it is asked many times."""
         found, key = CHOSEN.setdefault(problem, {}), (type(self), swept)
         if key not in found:
             found[key] = choose(problem, True, swept=True) if swept else self.choose(problem)
@@ -296,9 +296,7 @@ class Auto(Solver):
         return solver.solves(problem)
 
     def init(self, problem: Problem, W: Any = None, b: Any = None) -> State:
-        solver, reason = self._chosen(problem) if W is None else self.choose(problem, True)
-        if W is not None and isinstance(solver, solvers["bcd-ls"]):
-            solver, reason = self._chosen(problem, swept=True)
+        solver, reason = self._chosen(problem, swept=W is not None)
         return self.mark(solver.init(problem, W, b), solver, reason)
 
     def warm_start_from(self, problem: Problem, state: State) -> State:
