@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import helper, kernel, struct
+from .free_intercept import free_curvature, free_shift, free_slope
 from .memory import lone_row
 
 # Of a report: sweeps, coordinates looked at, flops, violation of the last sweep, largest violation in the first one.
@@ -29,22 +30,32 @@ class Walk:
     """Place at which a descent stands: it stops between two coordinates, and goes on there as if it had not stopped.
 
     order (s,) int64 : in which coordinates are looked at · kept : numbers that a descent keeps up to date: the diagonal
-    of the Hessian (s,), where it was needed, or Q̂ᵀδ (r,) · at (4,) int64, sums (4,) : see above
+    of the Hessian (s,), where it was needed, or Q̂ᵀδ (r,) · at (4,) int64, sums (4,) : see above ·
+    along, inverse, shift : (s, m), (m, m), (m,) where the intercept is eliminated (:func:`exact_descent`), else empty
     """
 
     order: np.ndarray
     kept: np.ndarray
     at: np.ndarray
     sums: np.ndarray
+    along: np.ndarray
+    inverse: np.ndarray
+    shift: np.ndarray
 
 
-def walk(size: int, seed: int = 1, kept: int | None = None) -> Walk:
-    """Return the place of a descent over ``size`` coordinates that has not begun. ``kept`` : numbers it keeps."""
+def walk(size: int, seed: int = 1, kept: int | None = None, free: int = 0) -> Walk:
+    """Return the place of a descent over ``size`` coordinates that has not begun.
+
+    ``kept`` : numbers it keeps · ``free`` : scores whose intercept it eliminates, the last of the coordinates
+    """
     return Walk(
-        np.arange(size),
+        np.arange(size - free),
         np.zeros(size if kept is None else kept),
-        np.array([0, 0, size, seed]),  # type: ignore[call-arg]
+        np.array([0, 0, size - free, seed]),  # type: ignore[call-arg]
         np.array([0.0, 0.0, np.inf, 0.0]),
+        np.zeros((size if free else 0, free)),
+        np.zeros((free, free)),
+        np.zeros(free),
     )
 
 
@@ -257,6 +268,13 @@ def bend(columns, j, k, z, C, R):  # type: ignore[no-untyped-def]
     return stop - start
 
 
+@helper
+def _stand(at, sums, sweep, place, count, seed, total, top, before):  # type: ignore[no-untyped-def]
+    """Write down where a descent stops."""
+    at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, count, seed
+    sums[TOTAL], sums[WORST], sums[BEFORE] = total, top, before
+
+
 @kernel
 def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, share, floor, margin, walk, most, report):
     """Sweeps in random order over the model with H = XᵀCX (Yuan et al. 2012). They end when its violations add up to a
@@ -267,30 +285,35 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
     rows, classes, t, ridge, new : (s,); a negative row is the intercept's · R (n, m), gradients of the samples on
     entry, holds these and C·Xδ, so that looking at an entry costs a pass over its column and needs no separate
     gradient; moving it costs another one of m numbers a sample ·
+    walk : where it has B⁻¹ = (ΣC_i)⁻¹ as ``inverse``, the intercept is eliminated: after each move it is, at ``shift``
+    from where it was, the one that solves the model, and ``order`` has none of its entries. R and ``new`` do not hold
+    that shift. An entry costs another pass of m numbers a sample when it is looked at for the first time ·
     margin ≥ 0: an entry at zero whose slope is below t by more than margin times the largest violation of the last
     sweep is left out until the others are solved (the inner level of shrinking); negative: none is left out
     """
-    s = rows.size
-    m = R.shape[1]
     order, H, at, sums = walk.order, walk.kept, walk.at, walk.sums
+    along, inverse, shift = walk.along, walk.inverse, walk.shift
+    s, m, free = order.size, R.shape[1], shift.size > 0
     sweep, place, active, seed = at[SWEEP], at[PLACE], at[COUNT], at[SEED]
     total, top, before = sums[TOTAL], sums[WORST], sums[BEFORE]
     end = report[FLOPS] + most
     while sweep < sweeps:
         while place < active:
             if report[FLOPS] > end:
-                at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, active, seed
-                sums[TOTAL], sums[WORST], sums[BEFORE] = total, top, before
+                _stand(at, sums, sweep, place, active, seed, total, top, before)
                 return False
             seed = next_seed(seed)
             a = drawn(order, place, active, seed)
-            j = rows[a]
-            k = classes[a]
+            j, k = rows[a], classes[a]
             length = columns.stop(j) - columns.start(j) if j >= 0 else R.shape[0]
-            b = ridge[a] * new[a]
-            b += slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R)
+            b = ridge[a] * new[a] + (slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R))
             report[STEPS] += 1.0
             report[FLOPS] += 10.0 + 2.0 * length
+            if free:
+                if H[a] == 0.0:
+                    H[a] = free_curvature(columns, j, k, C, along, inverse, a) + LEAST_CURVATURE
+                    report[FLOPS] += (3.0 + 2.0 * m) * length + 3.0 * m * m
+                b += free_slope(along, shift, a)
             wrong = off_by(b, new[a], t[a])
             if margin >= 0.0 and new[a] == 0.0 and t[a] - abs(b) > margin * before:
                 active -= 1
@@ -311,6 +334,8 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
                 new[a] += z
                 length = bend(columns, j, k, z, C, R) if j >= 0 else bend(ones, 0, k, z, C, R)
                 report[FLOPS] += length * (1.0 + 2.0 * m)
+                if free:
+                    free_shift(along, inverse, shift, a, z)
         report[SWEEPS] += 1.0
         report[LEFT] = total
         before = top
@@ -324,8 +349,7 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
             active = s
             before = np.inf
         sweep, place, total, top = sweep + 1, 0, 0.0, 0.0
-    at[SWEEP], at[PLACE], at[COUNT], at[SEED] = sweep, place, active, seed
-    sums[TOTAL], sums[WORST], sums[BEFORE] = total, top, before
+    _stand(at, sums, sweep, place, active, seed, total, top, before)
     return True
 
 

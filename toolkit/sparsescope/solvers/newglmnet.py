@@ -17,6 +17,7 @@ repeat:
         Elsewhere conjugate gradients solve the model on these entries then, up to the first change of a sign, in fewer
         steps where that came at once the last time, in more where all did not suffice and no sign changed (this
         project's addition; cg_steps = 0 leaves them out)
+        With sparse X an intercept is eliminated from the sweeps: it follows every move (this project's addition).
     W ← W + αδ by Armijo's rule
 A working set is solved well enough where the largest violation that the first sweep meets is a share of M, or, once M
 is small, where the gap that it stands for (2·violation·Σ|w|, with a ridge Σ violation²/(2·ridge) if that is less) is
@@ -33,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.coordinates import FIRST, FLOPS, LEFT, SEED, STEPS, SWEEPS, TOP, strong_excess, walk
+from ..kernels.coordinates import FIRST, FLOPS, LEFT, SEED, STEPS, SWEEPS, TOP, strong_excess
 from ..pauses import pause
 from ..problems.base import Certificate
 from ..problems.certificate import Known
@@ -89,7 +90,7 @@ class NewGLMNETState(EntryState):
         super().__init__(problem, coef)
         self.model = ExactModel(problem)
         self.seed = 1
-        self.opened = bool(coef.any())
+        self.opened = bool(coef[: problem.d].any())
         self.gradient: OpeningSteps | None = None  # while they open, and until the next step
         self.rows: RowSweeps | None = None  # while sweeps open
         self.cg_allowed = 1.0  # of the conjugate-gradient steps that are allowed
@@ -124,6 +125,8 @@ class NewGLMNETState(EntryState):
 @settings
 class ModelSolver(Solver):
     """Settings of solvers whose iteration solves the exact model."""
+
+    centres = True
 
     sweeps: int = field(50, 1, 1000, "sweeps over the columns of a model in one iteration, at most", log=True)
     cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")
@@ -210,7 +213,8 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     def _solve(self, problem: Problem, state: NewGLMNETState, part: Entries, new: np.ndarray) -> None:
         """Solve the model: sweeps, and where they do not suffice its Gram matrix or conjugate gradients."""
-        report, model, place = state.report, state.model, walk(new.size, state.seed)
+        report, model = state.report, state.model
+        place = model.walk(problem, part, state.seed)
         margin = 1.0 / problem.n if self.shrinking else -1.0
 
         def sweep(most: int) -> bool:
@@ -297,7 +301,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
         state.look(problem)
         used = state.coef.ravel() != 0.0
         used[state.d * problem.m :] = True
-        top = float(state.violation.max())
+        top = float(state.violation[: state.d].max())
         if self.shrinking:
             excess = np.empty(state.G.size, state.G.dtype)
             strong_excess(state.G.ravel(), state.coef.ravel(), state.thresholds.ravel(), top, NEAR, excess)
@@ -312,7 +316,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
             used[:] = True
         pause()
         state.part = state.entries(problem, np.flatnonzero(used))
-        outside = float(np.where(used, 0.0, state.violation.ravel()).max())
+        outside = float(np.where(used, 0.0, state.violation.ravel())[: state.d * problem.m].max())
         state.floor, state.steps_here, state.ready = self._floor(problem, state, top), 0, False
         if LEAVE_OUTSIDE * outside > state.floor:
             state.floor, state.by_goal = LEAVE_OUTSIDE * outside, False

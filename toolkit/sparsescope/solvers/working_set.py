@@ -177,7 +177,7 @@ class WorkingSet(Solver):
             state.look_at_rows(problem)
             if not state.whole:
                 self._choose(problem, state)
-                state.whole = not state.coef.any() and gradient_steps.opens_on_most(problem, state.violation)
+                state.whole = not state.coef[: state.d].any() and gradient_steps.opens_on_most(problem, state.violation)
             if state.whole:
                 self._take_all(problem, state)
             pause()
@@ -348,7 +348,7 @@ class WorkingSet(Solver):
         state.step_size = done.steps / done.moved if done.moved else float("nan")
         if state.polish.on:
             state.polish.sweeps += 1
-            state.ready = state.polish.done or done.residual <= state.target
+            state.ready = state.polish.done or of_rows.residual <= state.target
         else:
             state.pacing.swept(drop, done.read)
             if state.aim:
@@ -356,7 +356,8 @@ class WorkingSet(Solver):
                 if _kinks_and_ridge(problem):
                     state.pacing.nears(state.forecast.above(state.aim))
                 state.ready = state.forecast.ends(state.aim)
-        if (state.aim and state.ready) or done.residual <= state.target:
+        # Not the intercept's, which all rows have moved: a certificate finds its own.
+        if (state.aim and state.ready) or of_rows.residual <= state.target:
             state.chosen = None
 
     def _newton(self, problem: Problem, state: WorkingSetState) -> bool:

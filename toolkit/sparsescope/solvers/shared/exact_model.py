@@ -24,7 +24,7 @@ from ...kernels.coordinates import (
     walk,
 )
 from ...kernels.gram import entry_slopes, gram_descent, weighted_columns
-from ...pauses import parts_of, pause, to_the_end
+from ...pauses import even_parts, parts_of, pause, to_the_end
 from ...problems.prediction import Problem
 from .entries import Entries, reads
 from .in_parts import WORK
@@ -37,6 +37,7 @@ MOVED, WEIGHTED, CALL = 0.25, 10.0, 90_000.0
 # Weighted columns are made in blocks of so many numbers, which stay in the cache, and of so many samples at least.
 BLOCK, LEAST_SAMPLES = 131_072, 64
 GRAM_SWEEPS = 500  # over one Gram matrix, at most
+NULL = 10.0  # in roundings of the number type and classes: the share of the curvature of an intercept that is none
 FLAT = 500.0  # in roundings of the number type: the share of the curvatures of single entries that is rounding
 
 
@@ -101,8 +102,39 @@ class ExactModel:
         them since ``place`` was made. Returns whether they have solved the model."""
         data = problem.design.columns, problem.design.ones, part.rows, part.classes
         model = part.t, part.ridge, self.C, self.R, new
+        eliminates = place.shift.size > 0
+        if eliminates:
+            self._free(place)
         to_the_end(lambda: bool(exact_descent(*data, *model, sweeps, share, floor, margin, place, WORK, report)))
+        if eliminates:
+            self._follow(part, new, place)
         return bool(place.at[SWEEP] < 0)
+
+    def walk(self, problem: Problem, part: Entries, seed: int) -> Walk:
+        """A descent over these entries that has not begun. It eliminates the intercept where X is sparse: dense columns
+        are held about their means."""
+        return walk(part.at.size, seed, free=problem.m if problem.intercept and problem.design.is_sparse else 0)
+
+    def _free(self, place: Walk) -> None:
+        """The shift of the intercept that solves the model, before a descent that eliminates it."""
+        n, m = self.R.shape
+        if not place.inverse.any():
+            B = np.zeros((m, m))
+            for first, last in even_parts(n, float(m) ** 2, WORK):
+                B += self.C[first:last].sum(axis=0, dtype=float)
+                pause()
+            # Scores that move together may change no loss: there B is rounding.
+            place.inverse[:] = np.linalg.pinv(B, rcond=NULL * m * float(np.finfo(self.C.dtype).eps), hermitian=True)
+        place.shift[:] = -place.inverse @ self.R.sum(axis=0, dtype=float)
+
+    def _follow(self, part: Entries, new: np.ndarray, place: Walk) -> None:
+        """Move the intercept by that shift after it."""
+        at = np.flatnonzero(part.rows < 0)
+        new[at] += place.shift[part.classes[at]]
+        shift = place.shift.astype(self.R.dtype)
+        for first, last in even_parts(len(self.R), float(shift.size) ** 2, WORK):
+            self.R[first:last] += self.C[first:last] @ shift
+            pause()
 
     def gram_cost(self, problem: Problem, part: Entries, new: np.ndarray) -> float:
         """Return what :meth:`descend_on_gram` costs, in sweeps over the entries that it moves; infinite where C is not

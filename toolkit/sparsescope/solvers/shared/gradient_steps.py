@@ -44,6 +44,7 @@ MOST, VIOLATED, CROWDED, SPARSE = 600, 0.9, 0.5, 0.4
 # generated features and words .6 to 1), where sweeps leave fewer rows in use. With hinges and one score gradient steps
 # take 1.08 of the time there (1500 and 5000 images), with ten .68 under ℓ1 and .96 under ℓ1/ℓ2.
 TANGLED = 0.25
+FEW_SCORES = 2
 # Share of single weights in use from which on they are faster than newglmnet on the same data, 1.5 to 15 times; with
 # one score or two, whose Hessians cost little, 1.5 to 3 times.
 MANY_USED, MANY_USED_OF_FEW = 0.35, 0.7
@@ -106,10 +107,12 @@ def is_crowded(problem: Problem, coef: np.ndarray, least: float = CROWDED) -> bo
 
 def opens(problem: Problem) -> bool:
     """Decide whether gradient steps come before sweeps from zero weights on: sparse X, a ridge, and a loss whose
-    gradients cost more than the numbers of X that a sweep reads for them."""
+    gradients cost more than the numbers of X that a sweep reads for them; without an intercept, which such X, held as
+    it is, ties to all features."""
     terms = None if problem.partitioned else problem.regulariser.entry_terms()
     return bool(
         problem.design.is_sparse
+        and not problem.intercept
         and problem.d * problem.m <= OPENED
         and problem.m > 1
         and not problem.loss.hinges
@@ -120,7 +123,7 @@ def opens(problem: Problem) -> bool:
 
 def opens_on_most(problem: Problem, violation: np.ndarray) -> bool:
     """The same for dense X, with the violations (d,) of the rows at zero weights."""
-    if not products_win(problem) or takes_all(problem):
+    if not products_win(problem) or takes_all(problem) or (problem.m <= FEW_SCORES and is_tangled(problem)):
         return False
     return bool(np.count_nonzero(violation) >= VIOLATED * problem.d)
 

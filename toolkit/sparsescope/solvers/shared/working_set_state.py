@@ -69,7 +69,7 @@ class WorkingSetState(State):
         if not same and self.looked is not None and self.looked.rows is not None:
             self.looked = None  # rows that matter to one penalty are not those that matter to another
         self.whole = gradient_steps.takes_all(problem) or gradient_steps.is_crowded(problem, self.coef)
-        self.whole = self.whole or (gradient_steps.opens(problem) and not self.coef.any())
+        self.whole = self.whole or (gradient_steps.opens(problem) and not self.coef[: self.d].any())
         near = same and lam <= NEAR * problem.lam and problem.lam <= NEAR * lam
         self.of = (problem.loss, problem.penalty, problem.lam)
         self.chosen: np.ndarray | None = None
