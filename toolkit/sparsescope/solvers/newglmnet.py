@@ -43,7 +43,7 @@ from ..registry import field, solvers
 from .base import Solver, State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel
-from .shared.gradient_steps import FEW, products_win
+from .shared.gradient_steps import FEW, may_open
 from .shared.in_parts import largest
 from .shared.opening_steps import VIOLATED, OpeningSteps
 from .shared.row_sweeps import RowSweeps
@@ -249,7 +249,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
         two or three iterations (measured on 40 problems with dense X of 4 to 64 features, three classes or more). With
         more features they serve one score, too."""
         few = problem.d <= FEW and problem.m > 2
-        if not (self.opening and (few or (problem.d > FEW and products_win(problem)))):
+        if not (self.opening and (few or (problem.d > FEW and may_open(problem)))):
             return False
         return solvers.create("sparsa").solves(problem) is None  # it takes no weights of single entries
 

@@ -40,11 +40,14 @@ GATHERED_BYTES = 2**29  # of the columns of a working set, if they are most of X
 # 2000 to 5000 samples, 200 to 1500 features and 5 to 12 classes, with .05 to 1 of the rows in use: with most of them
 # two to nine times as fast as sweeps. From 800 features on, where few stay in use, an opening costs what others gain.
 MOST, VIOLATED, CROWDED, SPARSE = 600, 0.9, 0.5, 0.4
+# They open on tangled columns (below) up to this share of λ_max only: of features that share one to five factors (240
+# problems of 150 to 5000 samples and 130 to 600 features) few stay in use at a larger λ, where an opening costs a tenth
+# to two thirds. At smaller ones it costs as often as it gains, but leads on to gradient steps where these go on well.
+SMALL = 0.02
 # Columns are tangled if they have fewer directions in effect than this share of d and n: pixels (.03 to .11 of them;
 # generated features and words .6 to 1), where sweeps leave fewer rows in use. With hinges and one score gradient steps
 # take 1.08 of the time there (1500 and 5000 images), with ten .68 under ℓ1 and .96 under ℓ1/ℓ2.
 TANGLED = 0.25
-FEW_SCORES = 2
 # Share of single weights in use from which on they are faster than newglmnet on the same data, 1.5 to 15 times; with
 # one score or two, whose Hessians cost little, 1.5 to 3 times.
 MANY_USED, MANY_USED_OF_FEW = 0.35, 0.7
@@ -100,6 +103,12 @@ def is_tangled(problem: Problem) -> bool:
     return problem.directions() < TANGLED * min(problem.d, problem.n)
 
 
+def may_open(problem: Problem) -> bool:
+    """Return whether gradient steps on all of dense X may come first where most rows are violated at zero weights: with
+    columns that go together few of these stay in use, but at a small λ."""
+    return products_win(problem) and (problem.lam <= SMALL * problem.lam_max or not is_tangled(problem))
+
+
 def is_crowded(problem: Problem, coef: np.ndarray, least: float = CROWDED) -> bool:
     """Return whether they do, with at least this share of the rows of ``coef`` in use."""
     return may_crowd(problem) and bool(np.count_nonzero(used_rows(coef[: problem.d])) >= least * problem.d)
@@ -123,7 +132,7 @@ def opens(problem: Problem) -> bool:
 
 def opens_on_most(problem: Problem, violation: np.ndarray) -> bool:
     """The same for dense X, with the violations (d,) of the rows at zero weights."""
-    if not products_win(problem) or takes_all(problem) or (problem.m <= FEW_SCORES and is_tangled(problem)):
+    if takes_all(problem) or not may_open(problem):
         return False
     return bool(np.count_nonzero(violation) >= VIOLATED * problem.d)
 
