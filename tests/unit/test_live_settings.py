@@ -59,6 +59,12 @@ def test_fields_of_the_chosen_parts_are_settings() -> None:
         ({"solver.selection": "backwards"}, "solver.selection", "cyclic", "allowed: cyclic"),
         ({"bogus": "1"}, "loss", "multiclass-squared-hinge", "'bogus' is not known"),
         ({"_private": "1"}, "loss", "multiclass-squared-hinge", "'_private' is not known"),
+        (
+            {"data": "wine"},
+            "loss",
+            "multiclass-squared-hinge",
+            "did you mean 'dataset'?",
+        ),
         ({"version": "99"}, "version", 1, "version '99'"),
     ],
 )
@@ -164,3 +170,12 @@ def test_every_setting_is_declared_with_an_explanation_and_round_trips() -> None
         assert shown and (
             not setting.argument or any(setting.argument in page.arguments(st.defaults()) for page in shown)
         )
+
+
+def test_the_known_settings_are_listed_once_beside_the_first_name_that_is_like_none() -> None:
+    _, notices = st.clean({"xyzzy": 1, "qqqq": 2, "datset": "wine"})
+    assert "known: balanced" in notices[0] and "dataset, " in notices[0] and "lam_ratio, " in notices[0]
+    assert notices[1:] == [
+        "the setting 'qqqq' is not known and was ignored",
+        "the setting 'datset' is not known and was ignored; did you mean 'dataset'?",
+    ]

@@ -6,6 +6,7 @@ Settings come from people, from pages and from addresses that somebody sent, so 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -291,12 +292,17 @@ def _named(kind: str, value: Any, names: list[str], wished: str, notices: list[s
 
 def _unknown(raw: Mapping[str, Any], seen: set[str], out: Mapping[str, Any]) -> Iterator[str]:
     unknown = [str(key) for key in raw if key not in seen]
+    known = sorted(key for key in seen if "." not in key)
+    listed = f" (known: {', '.join(known)})"
     for key in unknown[:MOST_NOTICES]:
         kind = key.partition(".")[0]
         if "." in key and kind in PARTS:
             yield f"{key if len(key) < LINE else brief(key)} does not apply to {kind} {out[kind]!r} and was ignored"
         else:
-            yield f"the setting {brief(key)} is not known and was ignored"
+            near = difflib.get_close_matches(key[:LINE], known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else listed
+            listed = listed if near else ""  # once
+            yield f"the setting {brief(key)} is not known and was ignored{hint}"
     if len(unknown) > MOST_NOTICES:
         yield f"{len(unknown) - MOST_NOTICES} more settings are not known and were ignored"
 
