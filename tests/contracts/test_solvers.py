@@ -151,7 +151,7 @@ def test_dense_csr_and_csc_take_the_same_way(name: str, loss: str, penalty: str,
 
     ends = ends_of()
     problem = problem_for(name, "text", loss, penalty, intercept=intercept, form="csc")
-    if intercept and solvers[name].centres:
+    if intercept and solvers[name].eliminates_intercept:
         np.testing.assert_array_equal(ends[2], ends[1])
         forms = [problem_for(name, "text", loss, penalty, intercept=True, form=form) for form in ("dense", "csr")]
         dense, sparse = (ss.solve(form, solver=name, tol=1e-9, max_iter=1000) for form in forms)

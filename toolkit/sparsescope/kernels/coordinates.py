@@ -308,7 +308,7 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
             length = columns.stop(j) - columns.start(j) if j >= 0 else R.shape[0]
             b = ridge[a] * new[a] + (slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R))
             report[STEPS] += 1.0
-            report[FLOPS] += 10.0 + 2.0 * length
+            report[FLOPS] += 10.0 + 2.0 * length + 2.0 * shift.size
             if free:
                 if H[a] == 0.0:
                     H[a] = free_curvature(columns, j, k, C, along, inverse, a) + LEAST_CURVATURE
@@ -333,7 +333,7 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
             if z != 0.0:
                 new[a] += z
                 length = bend(columns, j, k, z, C, R) if j >= 0 else bend(ones, 0, k, z, C, R)
-                report[FLOPS] += length * (1.0 + 2.0 * m)
+                report[FLOPS] += length * (1.0 + 2.0 * m) + 3.0 * shift.size**2
                 if free:
                     free_shift(along, inverse, shift, a, z)
         report[SWEEPS] += 1.0

@@ -45,7 +45,7 @@ class Solver(SolverScope):
     # relative gap of 1e-9 may take on their small problems; and settings that are worth a run (None: every field at
     # each of its choices, at its bounds and in between).
     monotone: ClassVar[bool] = False
-    centres: ClassVar[bool] = False  # True: with an intercept, its steps on sparse X are others than on dense X
+    eliminates_intercept: ClassVar[bool] = False  # True: with sparse X, so that its steps are others than on dense X
     splits: ClassVar[bool] = False  # True: it keeps copies of W that agree in the limit only, so F may rise at first
     contract_iterations: ClassVar[int] = 5000
     contract_settings: ClassVar[tuple[dict[str, Any], ...] | None] = None

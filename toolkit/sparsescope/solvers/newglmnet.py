@@ -126,7 +126,7 @@ class NewGLMNETState(EntryState):
 class ModelSolver(Solver):
     """Settings of solvers whose iteration solves the exact model."""
 
-    centres = True
+    eliminates_intercept = True
 
     sweeps: int = field(50, 1, 1000, "sweeps over the columns of a model in one iteration, at most", log=True)
     cg_steps: int = field(30, 0, 200, "conjugate-gradient steps after sweeps that did not solve the model, at most")

@@ -12,7 +12,7 @@ Newton steps are taken as often as they pay (shared/pacing.py), and B is made of
 these stand out (shared/polish.py).
 With few columns there is no use for a working set: a few SpaRSA steps on all rows then take the place of a sweep. So
 they do for dense X while most rows are in use, and where the penalty ties features in blocks; a Newton step then moves
-the blocks in use. From zero weights on they also do for sparse X with a ridge in the penalty. For dense X they
+the blocks in use. From zero weights on they also do for sparse X with a ridge and no intercept. For dense X they
 take its place on B, too: products with the columns of B, gathered into one array, take a fraction of the time of a walk
 along them (not so for hinges of one score without a ridge where columns go together).
 Data in blocks of rows are read in passes, and the above works on the columns that a pass names (shared/by_passes.py).
