@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.metadata
 import importlib.util
 import json
@@ -225,6 +226,19 @@ def test_doctor_does_not_take_a_package_of_an_extra_for_missing(
     monkeypatch.setattr(importlib.metadata, "version", version)
     assert cli.main(["doctor"]) == cli.DONE
     assert 'not installed, and the core does without: pip install "sparsescope[explore]"' in capsys.readouterr().out
+
+
+def test_imports_put_garbage_collections_off_and_a_failed_one_switches_them_on_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "looks_at_the_collector.py").write_text("import gc\nENABLED = gc.isenabled()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert gc.isenabled()
+    assert not extras.package("looks_at_the_collector", "This test").ENABLED
+    assert gc.isenabled()
+    with pytest.raises(extras.MissingPackage):
+        extras.package("no_such_package_anywhere", "This test")
+    assert gc.isenabled()
 
 
 def test_a_mistake_in_the_package_is_not_taken_for_a_missing_package() -> None:

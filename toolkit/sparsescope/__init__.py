@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import moved
+from .collecting import uncollected
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -171,10 +172,11 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that is ther
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        if name in _HOME:
-            value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-        else:
-            value = importlib.import_module(f".{_ROOM[name]}.{name}" if name in _ROOM else f".{name}", __name__)
+        with uncollected:
+            if name in _HOME:
+                value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+            else:
+                value = importlib.import_module(f".{_ROOM[name]}.{name}" if name in _ROOM else f".{name}", __name__)
         globals()[name] = value
         return value
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from types import ModuleType
 
+from .collecting import uncollected
 from .registry import SparsescopeError
 
 # Modules that come with another package: name of the module -> name of the package that somebody would install.
@@ -115,7 +116,8 @@ def needed_by(purpose: str) -> Iterator[None]:
         if a package is not installed; the message holds the command that installs it.
     """
     try:
-        yield
+        with uncollected:
+            yield
     except ModuleNotFoundError as error:
         if is_own(error):
             raise

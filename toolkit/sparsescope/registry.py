@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .collecting import uncollected
 from .errors import NotAllowed as NotAllowed
 from .errors import SparsescopeError as SparsescopeError
 from .errors import UnknownName as UnknownName
@@ -161,8 +162,9 @@ class Registry:
     def _entries(self) -> dict[str, Entry]:
         if not self._loaded:
             # Another thread that needs the list meanwhile waits here for the whole of it.
-            importlib.import_module(str(self._home))
-            load_packages()
+            with uncollected:
+                importlib.import_module(str(self._home))
+                load_packages()
             self._loaded = True
         return self._known
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import gc
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numba
 from numba.core import config, types
+
+from ..collecting import uncollected
 
 try:
     from numba.core.compiler import Compiler
@@ -36,35 +36,6 @@ numba_types: Any = types  # its names are made at run time, which type checkers 
 def disabled() -> bool:
     """True if ``NUMBA_DISABLE_JIT`` requests plain Python."""
     return bool(config.DISABLE_JIT)
-
-
-class _Uncollected:
-    """While something is compiled, Python does not search for unreachable circles.
-
-    A compiler makes a million small objects and keeps most of them to its end: each search looks at all of them, and
-    at everything that is imported, for next to nothing.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._depth = 0
-        self._resume = False
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._depth:
-                self._resume = gc.isenabled()
-                gc.disable()
-            self._depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._depth -= 1
-            if not self._depth and self._resume:
-                gc.enable()
-
-
-uncollected = _Uncollected()
 
 
 def _library(state: Any) -> Any:
