@@ -214,6 +214,12 @@ def test_a_quadratic_loss_has_the_identity_for_a_hessian_and_no_other_has(loss: 
     assert (max(found) < 1e-6) == loss.quadratic
 
 
+@every_smooth_size
+def test_a_loss_that_is_a_sum_over_scores_has_diagonal_hessians_and_no_other_has(loss: Any, kind: str, m: int) -> None:
+    found = [np.abs(H - np.diag(np.diag(H))).max() for H in (hessian(loss, *at) for at in scores_of_interest(m, kind))]
+    assert (max(found) < 1e-6) == (loss.separable or m == 1)
+
+
 def test_the_papers_step_for_the_multiclass_hinge_is_too_short_by_a_known_factor() -> None:
     loss = losses.create("multiclass-squared-hinge")
     for m in (2, 3, 10, 100):

@@ -97,7 +97,8 @@ def copied(tmp_path: Path) -> Path:
     """A folder with a copy of the package's core, whose files a test may edit."""
     target = tmp_path / "sparsescope"
     target.mkdir()
-    for name in ("__init__.py", "version.py", "errors.py", "fields.py", "registry.py", "moved.py"):
+    top = ("__init__.py", "version.py", "collecting.py", "errors.py", "fields.py", "registry.py", "moved.py")
+    for name in top:
         shutil.copy(PACKAGE / name, target)
     for name in ("jit", "losses", "kernels"):
         shutil.copytree(PACKAGE / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))

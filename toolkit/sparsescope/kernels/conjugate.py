@@ -63,6 +63,18 @@ def _bend(C, E, first, last, curve):  # type: ignore[no-untyped-def]
     return curve
 
 
+@helper
+def _bend_apart(C, E, first, last, curve):  # type: ignore[no-untyped-def]
+    """The same where C holds the diagonals of the Hessians."""
+    for k in range(E.shape[1]):
+        for i in range(first, last):
+            if E[i, k] != 0.0:  # what no entry of the working set reaches is not known
+                bent = C[i, k, 0] * E[i, k]
+                curve += bent * E[i, k]
+                E[i, k] = bent
+    return curve
+
+
 # ------------------------------------------------------------------------- the four parts of a step; each stops in time
 @helper
 def _residuals(columns, ones, rows, classes, t, ridge, C, R, w, place, end, rho, P, left, diagonal, report):  # type: ignore[no-untyped-def]
@@ -106,11 +118,13 @@ def _bent(C, E, place, end, curve, report):  # type: ignore[no-untyped-def]
     n, m = E.shape
     while place < n and report[FLOPS] <= end:
         last = min(place + TOGETHER, n)
-        if m > 1 and E.flags.f_contiguous:
+        if C.shape[2] == 1:
+            curve = _bend_apart(C, E, place, last, curve)
+        elif E.flags.f_contiguous:
             curve = _bend_classes(C, E, place, last, curve)
         else:
             curve = _bend(C, E, place, last, curve)
-        report[FLOPS] += (last - place) * m * (2.0 * m + 2.0)
+        report[FLOPS] += (last - place) * m * (2.0 * C.shape[2] + 2.0)
         place = last
     return place, curve
 

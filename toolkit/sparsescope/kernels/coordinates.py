@@ -31,7 +31,8 @@ class Walk:
 
     order (s,) int64 : in which coordinates are looked at · kept : numbers that a descent keeps up to date: the diagonal
     of the Hessian (s,), where it was needed, or Q̂ᵀδ (r,) · at (4,) int64, sums (4,) : see above ·
-    along, inverse, shift : (s, m), (m, m), (m,) where the intercept is eliminated (:func:`exact_descent`), else empty
+    along, inverse, shift : (s, m), (m, m), (m,) where the intercept is eliminated (:func:`exact_descent`), else empty;
+    (s, 1), (m, 1), (m,) where Hessians are diagonal
     """
 
     order: np.ndarray
@@ -43,18 +44,19 @@ class Walk:
     shift: np.ndarray
 
 
-def walk(size: int, seed: int = 1, kept: int | None = None, free: int = 0) -> Walk:
+def walk(size: int, seed: int = 1, kept: int | None = None, free: int = 0, width: int = 0) -> Walk:
     """Return the place of a descent over ``size`` coordinates that has not begun.
 
-    ``kept`` : numbers it keeps · ``free`` : scores whose intercept it eliminates, the last of the coordinates
+    ``kept`` : numbers it keeps · ``free`` : scores whose intercept it eliminates, the last of the coordinates ·
+    ``width`` : numbers in a row of their Hessian, 1 where it is diagonal
     """
     return Walk(
         np.arange(size - free),
         np.zeros(size if kept is None else kept),
         np.array([0, 0, size - free, seed]),  # type: ignore[call-arg]
         np.array([0.0, 0.0, np.inf, 0.0]),
-        np.zeros((size if free else 0, free)),
-        np.zeros((free, free)),
+        np.zeros((size if free else 0, width)),
+        np.zeros((free, width)),
         np.zeros(free),
     )
 
@@ -184,16 +186,32 @@ def lowrank_descent(Q, Qhat, gamma, diagonal, g, w, t, ridge, new, sweeps, share
 
 
 # --------------------------------------------------------------------------------------------------- the exact Hessian
-# C and R may lie class after class (in Fortran's order): dense columns then add to consecutive numbers.
+# C and R may lie class after class (in Fortran's order): dense columns then add to consecutive numbers. Where Hessians
+# are diagonal, C (n, m, 1) holds their diagonals: the loss is a sum over scores, or there is one score.
 @kernel
 def sample_hessians(columns, ones, rows, classes, first, last, Z, U, Y, loss, scale, made, C):
     """C_ik = scale·∇²ℓ(z_i, y_i)·e_k for the samples i of the entries (rows, classes) from ``first`` to ``last``.
 
-    Z, U (n, m): scores and their gradients; C (n, m, m); made (n, m) uint8: 1 where C_ik is there already.
+    Z, U (n, m): scores and their gradients; C (n, m, m); made (n, m) uint8: 1 where C_ik is there already. Of C (n, m,
+    1) it makes all of C_i, the diagonal of the Hessian, at once.
     """
     e = np.zeros(Z.shape[1])
     out = lone_row(Z.shape[1])
     listed = np.empty(Z.shape[0], np.int64)
+    if C.shape[2] == 1:
+        e[:] = 1.0
+        for a in range(first, last):
+            if rows[a] >= 0:
+                count = _list_missing(columns, rows[a], 0, made, listed)
+            else:
+                count = _list_missing(ones, 0, 0, made, listed)
+            for p in range(count):
+                i = listed[p]
+                loss.hessian_product_from(Z[i], U[i], Y[i], e, out)
+                for q in range(out.size):
+                    C[i, q, 0] = scale * out[q]
+                    made[i, q] = 1
+        return
     for a in range(first, last):
         k = classes[a]
         e[k] = 1.0
@@ -225,9 +243,10 @@ def _list_missing(columns, j, k, made, listed):  # type: ignore[no-untyped-def]
 def curvature_along(columns, j, k, C):  # type: ignore[no-untyped-def]
     """Σ_i x_ij² C_ikk: the entry (j, k) of the diagonal of the Hessian."""
     total = 0.0
+    q = k if C.shape[2] > 1 else 0
     for p in range(columns.start(j), columns.stop(j)):
         x = columns.entry(p, j)
-        total += x * x * C[columns.row(p, j), k, k]
+        total += x * x * C[columns.row(p, j), k, q]
     return total + LEAST_CURVATURE
 
 
@@ -254,7 +273,11 @@ def bend(columns, j, k, z, C, R):  # type: ignore[no-untyped-def]
     """R_i += z·x_ij·C_i e_k for the samples of column j; returns how many there are."""
     m = R.shape[1]
     start, stop = columns.start(j), columns.stop(j)
-    if m == 1 or R.flags.f_contiguous:
+    if C.shape[2] == 1:
+        for p in range(start, stop):
+            i = columns.row(p, j)
+            R[i, k] += z * columns.entry(p, j) * C[i, k, 0]
+    elif R.flags.f_contiguous:
         for q in range(m):
             for p in range(start, stop):
                 i = columns.row(p, j)
@@ -287,13 +310,14 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
     gradient; moving it costs another one of m numbers a sample ·
     walk : where it has B⁻¹ = (ΣC_i)⁻¹ as ``inverse``, the intercept is eliminated: after each move it is, at ``shift``
     from where it was, the one that solves the model, and ``order`` has none of its entries. R and ``new`` do not hold
-    that shift. An entry costs another pass of m numbers a sample when it is looked at for the first time ·
+    that shift. An entry costs another pass of m numbers a sample when it is looked at for the first time. Where C holds
+    diagonals, m is one here ·
     margin ≥ 0: an entry at zero whose slope is below t by more than margin times the largest violation of the last
     sweep is left out until the others are solved (the inner level of shrinking); negative: none is left out
     """
     order, H, at, sums = walk.order, walk.kept, walk.at, walk.sums
     along, inverse, shift = walk.along, walk.inverse, walk.shift
-    s, m, free = order.size, R.shape[1], shift.size > 0
+    s, m, free = order.size, C.shape[2], shift.size > 0
     sweep, place, active, seed = at[SWEEP], at[PLACE], at[COUNT], at[SEED]
     total, top, before = sums[TOTAL], sums[WORST], sums[BEFORE]
     end = report[FLOPS] + most
@@ -308,12 +332,12 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
             length = columns.stop(j) - columns.start(j) if j >= 0 else R.shape[0]
             b = ridge[a] * new[a] + (slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R))
             report[STEPS] += 1.0
-            report[FLOPS] += 10.0 + 2.0 * length + 2.0 * shift.size
+            report[FLOPS] += 10.0 + 2.0 * length + 2.0 * along.shape[1]
             if free:
                 if H[a] == 0.0:
                     H[a] = free_curvature(columns, j, k, C, along, inverse, a) + LEAST_CURVATURE
                     report[FLOPS] += (3.0 + 2.0 * m) * length + 3.0 * m * m
-                b += free_slope(along, shift, a)
+                b += free_slope(along, shift, a, k)
             wrong = off_by(b, new[a], t[a])
             if margin >= 0.0 and new[a] == 0.0 and t[a] - abs(b) > margin * before:
                 active -= 1
@@ -333,9 +357,9 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
             if z != 0.0:
                 new[a] += z
                 length = bend(columns, j, k, z, C, R) if j >= 0 else bend(ones, 0, k, z, C, R)
-                report[FLOPS] += length * (1.0 + 2.0 * m) + 3.0 * shift.size**2
+                report[FLOPS] += length * (1.0 + 2.0 * m) + 3.0 * along.shape[1] ** 2
                 if free:
-                    free_shift(along, inverse, shift, a, z)
+                    free_shift(along, inverse, shift, a, k, z)
         report[SWEEPS] += 1.0
         report[LEFT] = total
         before = top

@@ -12,8 +12,11 @@ from ..jit.parts import helper
 
 
 @helper
-def free_slope(along, shift, a):  # type: ignore[no-untyped-def]
-    """v_aᵀβ: what the shift β (m,) of the intercept adds to the slope along entry a. along (s, m): v_a as rows."""
+def free_slope(along, shift, a, k):  # type: ignore[no-untyped-def]
+    """v_aᵀβ: what the shift β (m,) of the intercept adds to the slope along entry a, of score k. along (s, m): v_a as
+    rows; (s, 1): their numbers k, the only ones where Hessians are diagonal."""
+    if along.shape[1] == 1:
+        return along[a, 0] * shift[k]
     total = 0.0
     for q in range(shift.size):
         total += along[a, q] * shift[q]
@@ -23,9 +26,16 @@ def free_slope(along, shift, a):  # type: ignore[no-untyped-def]
 @helper
 def free_curvature(columns, j, k, C, along, inverse, a):  # type: ignore[no-untyped-def]
     """Σ_i x_ij² C_ikk − v_aᵀB⁻¹v_a, the curvature along entry a = (j, k); v_a becomes row a of ``along``, which is zero
-    before. C (n, m, m), inverse (m, m)."""
-    m = inverse.shape[0]
+    before. C (n, m, m), inverse (m, m); or C (n, m, 1), inverse (m, 1) with their diagonals."""
+    m = inverse.shape[1]
     total = 0.0
+    if m == 1:
+        for p in range(columns.start(j), columns.stop(j)):
+            x = columns.entry(p, j)
+            bent = x * C[columns.row(p, j), k, 0]
+            total += x * bent
+            along[a, 0] += bent
+        return max(total - along[a, 0] * inverse[k, 0] * along[a, 0], 0.0)
     for p in range(columns.start(j), columns.stop(j)):
         i = columns.row(p, j)
         x = columns.entry(p, j)
@@ -40,8 +50,11 @@ def free_curvature(columns, j, k, C, along, inverse, a):  # type: ignore[no-unty
 
 
 @helper
-def free_shift(along, inverse, shift, a, z):  # type: ignore[no-untyped-def]
+def free_shift(along, inverse, shift, a, k, z):  # type: ignore[no-untyped-def]
     """β −= z·B⁻¹v_a."""
+    if along.shape[1] == 1:
+        shift[k] -= z * inverse[k, 0] * along[a, 0]
+        return
     for q in range(shift.size):
         for r in range(shift.size):
             shift[q] -= z * inverse[q, r] * along[a, r]

@@ -52,7 +52,8 @@ class Loss(LossFacts, RowFunctions):
     ``threshold``: labels that score above it are predicted (``None``: it is chosen on the training data);
     ``of_differences``: a number added to all scores of a sample changes nothing, so ∇²ℓ·1 = 0;
     ``one_score``: a sample has a single score, z (1,), which separates two classes y ∈ {0, 1}; positive means 1;
-    ``quadratic``: ∇²ℓ is the identity everywhere, so that one least squares step reaches the optimum under a ridge.
+    ``quadratic``: ∇²ℓ is the identity everywhere, so that one least squares step reaches the optimum under a ridge;
+    ``separable``: the loss is a sum of functions of single scores, so ∇²ℓ is diagonal.
 
     For the contract tests: :meth:`reference`, ``hinges`` (a sample that satisfies all its margins has neither gradient
     nor curvature, and ``is_inactive`` is True) and ``tight`` (the supremum of the largest eigenvalue of ∇²ℓ is
@@ -76,6 +77,7 @@ class Loss(LossFacts, RowFunctions):
     of_differences: ClassVar[bool] = False
     one_score: ClassVar[bool] = False
     quadratic: ClassVar[bool] = False
+    separable: ClassVar[bool] = False
     hinges: ClassVar[bool] = False
     tight: ClassVar[bool] = False
     menu_order: ClassVar[float] = LAST

@@ -22,7 +22,7 @@ class MultitaskSquaredHinge(Loss):
     title = "multitask squared hinge"
     menu_order = 20
     hinges = True
-    tight = True
+    tight = separable = True
     doc = "Each class against the rest: scores of true labels should be at least 1, all others at most −1."
     formula = "Σ_r max(1 − s_r z_r, 0)², s_r = ±1"
     source = "Blondel et al. 2013, Eq. 11"

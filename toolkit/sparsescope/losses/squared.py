@@ -15,7 +15,7 @@ class Squared(Loss):
 
     title = "squared"
     menu_order = 50
-    tight = quadratic = True
+    tight = quadratic = separable = True
     doc = "Least squares: the scores should be 1 for the true class (or each label) and 0 for the others."
     formula = "½‖z − e_y‖²"
     source = "Agarwal et al. 2013, identity link"

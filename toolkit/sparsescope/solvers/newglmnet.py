@@ -24,7 +24,8 @@ is small, where the gap that it stands for (2·violation·Σ|w|, with a ridge Σ
 some times the one at which the run will stop: that of the first sweep overstates what the iteration leaves. How many
 times is learnt from the certificates.
 A step on entry (j, k) costs nnz(column j), and m times as much if it moves; one on the Gram matrix of s entries, which
-takes n·s² flops of a matrix product to make, costs s. C takes n·m² numbers.
+takes n·s² flops of a matrix product to make, costs s. C takes n·m² numbers. A loss that is a sum over scores has
+diagonal Hessians: there a move costs nnz(column j), each score has its own Gram matrix, and C takes n·m numbers.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from ..problems.prediction import Problem
 from ..registry import field, solvers
 from .base import Solver, State, settings
 from .shared.entries import Entries, EntrySolver, EntryState
-from .shared.exact_model import ExactModel
+from .shared.exact_model import ExactModel, hessian_width
 from .shared.gradient_steps import FEW, may_open
 from .shared.in_parts import largest
 from .shared.opening_steps import VIOLATED, OpeningSteps
@@ -145,16 +146,17 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     title = "newGLMNET"
     menu_order = 130
-    remark = "For penalties that are sums over entries; it keeps an m × m Hessian for every sample."
+    remark = "For penalties that are sums over entries; it keeps an m × m Hessian for every sample, or its diagonal."
     doc = "Newton steps on single weights by coordinate descent on the exact second-order model, with shrinking."
     source = "Yuan, Ho and Lin 2012; Friedman, Hastie and Tibshirani 2010"
 
     def refuses(self, problem: Problem) -> str | None:
         reason = super().refuses(problem)
-        size = problem.n * problem.m**2 * problem.dtype.itemsize
+        size = problem.n * problem.m * hessian_width(problem) * problem.dtype.itemsize
         if reason is None and size > MOST_BYTES:
+            kept = "the diagonal of a" if problem.loss.separable else "an m × m"
             reason = (
-                f"{self.name} keeps an m × m Hessian for every sample, here {size / 1e9:.1f} GB, more than the "
+                f"{self.name} keeps {kept} Hessian for every sample, here {size / 1e9:.1f} GB, more than the "
                 f"{MOST_BYTES / 1e9:g} GB allowed; lhac keeps none"
             )
         if reason is None and not hasattr(problem.loss, "hessian_product"):

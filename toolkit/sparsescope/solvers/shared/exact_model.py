@@ -46,16 +46,27 @@ def moving(part: Entries, new: np.ndarray) -> np.ndarray:
     return np.flatnonzero((new != 0.0) | (part.t == 0.0))
 
 
+def _bent(C: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """C·v of Hessians (…, m, m), or of their diagonals (…, m, 1)."""
+    return C[..., 0] * V if C.shape[-1] == 1 else C @ V
+
+
 def samples_at_once(n: int, s: int) -> int:
     """Return of how many of n samples weighted columns of s entries are made at a time."""
     return min(n, max(LEAST_SAMPLES, min(PRODUCT // max(1, s * s), BLOCK // max(1, s))))
+
+
+def hessian_width(problem: Problem) -> int:
+    """Return how many numbers of each row of a sample's Hessian are kept: one, where it is diagonal."""
+    return 1 if problem.loss.separable else problem.m
 
 
 class ExactModel:
     """The model at the present scores.
 
     C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps · made (n, m) :
-    flags of the rows of C that are there, those that the entries of the working set reach
+    flags of the rows of C that are there, those that the entries of the working set reach. Where Hessians are diagonal,
+    C (n, m, 1) holds the diagonals
 
     With dense columns C and R lie class after class, so that a step reads and writes consecutive numbers; with sparse
     columns sample after sample, so that it reads few places.
@@ -64,13 +75,15 @@ class ExactModel:
     def __init__(self, problem: Problem) -> None:
         n, m = problem.n, problem.m
         order: Any = "C" if problem.design.is_sparse else "F"
-        self.C = np.empty((n, m, m), dtype=problem.dtype, order=order)
+        self.C = np.empty((n, m, hessian_width(problem)), dtype=problem.dtype, order=order)
         self.made = np.zeros((n, m), dtype=np.uint8)
         self.R = np.empty((n, m), dtype=problem.dtype, order=order)
 
     def take(self, problem: Problem, part: Entries, Z: np.ndarray, U: np.ndarray) -> None:
         """The model of these entries at scores Z, where the samples have the gradients U."""
         (y, loss), design, n = problem.terms, problem.design, problem.n
+        if self.C.shape[2] != hessian_width(problem):  # another loss
+            self.C = ExactModel(problem).C
         rows, classes = part.rows, part.classes
         read = reads(design, rows)
         if not design.is_sparse or read.sum() >= n * problem.m:  # it costs no more to take all samples
@@ -113,27 +126,32 @@ class ExactModel:
     def walk(self, problem: Problem, part: Entries, seed: int) -> Walk:
         """A descent over these entries that has not begun. It eliminates the intercept where X is sparse: dense columns
         are held about their means."""
-        return walk(part.at.size, seed, free=problem.m if problem.intercept and problem.design.is_sparse else 0)
+        free = problem.m if problem.intercept and problem.design.is_sparse else 0
+        return walk(part.at.size, seed, free=free, width=hessian_width(problem) if free else 0)
 
     def _free(self, place: Walk) -> None:
         """The shift of the intercept that solves the model, before a descent that eliminates it."""
-        n, m = self.R.shape
+        n, m, width = self.C.shape
         if not place.inverse.any():
-            B = np.zeros((m, m))
-            for first, last in even_parts(n, float(m) ** 2, WORK):
+            B = np.zeros((m, width))
+            for first, last in even_parts(n, float(m * width), WORK):
                 B += self.C[first:last].sum(axis=0, dtype=float)
                 pause()
             # Scores that move together may change no loss: there B is rounding.
-            place.inverse[:] = np.linalg.pinv(B, rcond=NULL * m * float(np.finfo(self.C.dtype).eps), hermitian=True)
-        place.shift[:] = -place.inverse @ self.R.sum(axis=0, dtype=float)
+            null = NULL * m * float(np.finfo(self.C.dtype).eps)
+            if width == 1:
+                np.divide(1.0, B, out=place.inverse, where=null * B.max(initial=0.0) < B)
+            else:
+                place.inverse[:] = np.linalg.pinv(B, rcond=null, hermitian=True)
+        place.shift[:] = -_bent(place.inverse, self.R.sum(axis=0, dtype=float))
 
     def _follow(self, part: Entries, new: np.ndarray, place: Walk) -> None:
         """Move the intercept by that shift after it."""
         at = np.flatnonzero(part.rows < 0)
         new[at] += place.shift[part.classes[at]]
         shift = place.shift.astype(self.R.dtype)
-        for first, last in even_parts(len(self.R), float(shift.size) ** 2, WORK):
-            self.R[first:last] += self.C[first:last] @ shift
+        for first, last in even_parts(len(self.R), float(self.C[0].size), WORK):
+            self.R[first:last] += _bent(self.C[first:last], shift)
             pause()
 
     def gram_cost(self, problem: Problem, part: Entries, new: np.ndarray) -> float:
@@ -144,9 +162,14 @@ class ExactModel:
             return math.inf
         entry = SPARSE_ENTRY if design.is_sparse else DENSE_ENTRY
         read = max(1.0, float(reads(design, part.rows[at]).sum()))
-        flops = n * at.size**2 + (0.0 if m == 1 else WEIGHTED * n * at.size * m)
+        if self.C.shape[2] == 1:  # a Gram matrix for each score
+            sizes = np.bincount(part.classes[at], minlength=m)
+            flops = float(n) * float(np.square(sizes, dtype=float).sum())
+            calls = float(sum(math.ceil(n / samples_at_once(n, int(size))) for size in sizes if size))
+            return (flops + CALL * calls) / (entry * read)
+        flops = float(n) * at.size**2 + WEIGHTED * n * at.size * m
         calls = math.ceil(n / samples_at_once(n, at.size)) * m * (m + 1) / 2.0
-        return float((flops + CALL * calls) / (entry * (1.0 + MOVED * (m - 1)) * read))
+        return (flops + CALL * calls) / (entry * (1.0 + MOVED * (m - 1)) * read)
 
     def descend_on_gram(
         self, problem: Problem, part: Entries, new: np.ndarray, share: float, seed: int, report: np.ndarray
@@ -155,6 +178,25 @@ class ExactModel:
         a share of what they were. After sweeps over the columns; R is not kept up to date. Returns the next seed."""
         at = moving(part, new)
         at = at[np.argsort(part.classes[at], kind="stable")]
+        if self.C.shape[2] > 1:
+            return self._descend(problem, part, new, at, share, seed, report)
+        ends = np.searchsorted(part.classes[at], np.arange(problem.m + 1))
+        for first, last in pairwise(ends):  # no curvature goes with two scores
+            if first < last:
+                seed = self._descend(problem, part, new, at[first:last], share, seed, report)
+        return seed
+
+    def _descend(
+        self,
+        problem: Problem,
+        part: Entries,
+        new: np.ndarray,
+        at: np.ndarray,
+        share: float,
+        seed: int,
+        report: np.ndarray,
+    ) -> int:
+        """The same of the entries at some places, which lie class after class."""
         rows, classes, t, ridge, w, s = part.rows[at], part.classes[at], part.t[at], part.ridge[at], new[at], at.size
         slope, violation = np.zeros(s, dtype=self.R.dtype), np.empty(s, dtype=self.R.dtype)
         read = reads(problem.design, rows)
@@ -175,17 +217,18 @@ class ExactModel:
         return seed
 
     def _gram(self, problem: Problem, rows: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """XᵀCX of these entries, (s, s), which lie class after class."""
+        """XᵀCX of these entries, (s, s), which lie class after class; where Hessians are diagonal, all of one class."""
         (n, m), s, design, C = self.R.shape, rows.size, problem.design, self.C
+        alone = C.shape[2] == 1
         size = samples_at_once(n, s)
         H, block, places = np.zeros((s, s), C.dtype), np.empty(size * s, C.dtype), np.zeros(s, np.int64)
         of = [slice(first, last) for first, last in pairwise(np.searchsorted(classes, np.arange(m + 1)))]
         for first in range(0, n, size):
             last = min(first + size, n)
             here = block[: (last - first) * s].reshape(s, last - first).T
-            weights = np.sqrt(np.maximum(C[first:last, 0, 0], 0.0)) if m == 1 else np.ones(last - first, C.dtype)
-            weighted_columns(design.columns, rows, weights, first, places, here)
-            if m == 1:
+            curves = C[first:last, classes[0], 0] if alone else np.ones(last - first, C.dtype)
+            weighted_columns(design.columns, rows, np.sqrt(np.maximum(curves, 0.0)), first, places, here)
+            if alone:
                 H += here.T @ here
                 pause()
                 continue
@@ -193,7 +236,7 @@ class ExactModel:
                 for q in range(k + 1):
                     H[of[k], of[q]] += (here[:, of[k]] * C[first:last, k, q, None]).T @ here[:, of[q]]
                 pause()
-        for k in range(m):
+        for k in range(0 if alone else m):
             for q in range(k):
                 H[of[q], of[k]] = H[of[k], of[q]].T
         return H

@@ -6,16 +6,20 @@ import numpy as np
 
 from ...problems.prediction import Problem
 from ...registry import solvers
+from .gradient_steps import is_tangled
 
 # Scores from which on sweeps over rows of words beat Newton steps on entries: of hinges, and with a ridge of at least
 # this share (measured with 3 to 20 classes of pydocs, 20 newsgroups and generated words, λ down to .005 λ_max: with
 # a ridge up to five times as fast for twelve classes, .9 of the time on average for eight to ten; for six 1.4). With an
 # intercept, which Newton steps on entries eliminate and sweeps over rows do not, a ridge makes no difference (five data
 # sets, four losses, λ of .2 and .02 λ_max, three gaps: rows take 1.4 of the time for nine classes, 1.15 for twelve, .7
-# for twenty).
+# for twenty). Where the loss is a sum over scores, Hessians are diagonal and moves of entries cost as much as with one
+# score: rows win without an intercept and with hinges only (1.1 to 1.7 times as fast), and take up to eight times as
+# long elsewhere (45 problems with 8 to 30 classes).
 MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 8, 0.1
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
-# (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated).
+# (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated); not
+# for sums over scores where columns of dense X go together (.1 to .8 of the seconds on five drawn data sets).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
 # The same for dense X with a sample for two features, and three scores or more: m̃²·√(ñ·D³)/d from which on they win,
 # with D directions of the columns, ñ samples and m̃ classes (1/Σ p² of their shares p) in effect. Steps on all scores
@@ -46,16 +50,18 @@ def prefers_rows(problem: Problem) -> bool:
 
     They do with many classes and few features for the samples there are; with dense X whose columns do not go together,
     and several classes of one size, or one or two scores; and with sparse X and many classes, with the curvature of a
-    ridge or with hinges, most of which are inactive.
+    ridge or with hinges, most of which are inactive. They do so less often where the loss is a sum over scores.
     """
     if solvers.create("working-set").solves(problem):
         return False  # weights of single entries, say
     terms = problem.regulariser.entry_terms()
     assert terms is not None
     ridge = bool(terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
-    n, d = problem.n, problem.d
+    n, d, separable = problem.n, problem.d, problem.loss.separable
+    if separable and problem.design.is_sparse and (problem.intercept or not problem.loss.hinges):
+        return False
     if problem.m**3 * n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * d:
-        return True
+        return problem.design.is_sparse or not (separable and is_tangled(problem))
     if problem.design.is_sparse:
         many = MANY_WITH_RIDGE if ridge and not problem.intercept else MANY_SCORES
         return problem.m >= many and (ridge or problem.loss.hinges)
