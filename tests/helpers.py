@@ -287,6 +287,16 @@ def hinge_program(
     return float(found.fun), W, (found.x[2 * d * m : 2 * d * m + m] if intercept else None)
 
 
+def whole_hessians(C: np.ndarray) -> np.ndarray:
+    """Hessians of samples (n, m, m), of their diagonals (n, m, 1) or factors (n, m, 2) as `newglmnet` keeps them."""
+    m, width = C.shape[1:]
+    if width == m:
+        return C
+    whole = np.zeros((*C.shape[:2], m), C.dtype)
+    whole[:, np.arange(m), np.arange(m)] = C[:, :, 0]
+    return whole if width == 1 else whole - C[:, :, 1, None] * C[:, None, :, 1]
+
+
 def forms(X: Any) -> Iterator[tuple[str, Any]]:
     """The same matrix dense, as CSR and as CSC."""
     yield "dense", X.toarray() if sp.issparse(X) else X

@@ -220,6 +220,24 @@ def test_a_loss_that_is_a_sum_over_scores_has_diagonal_hessians_and_no_other_has
     assert (max(found) < 1e-6) == (loss.separable or m == 1)
 
 
+@every_smooth_size
+def test_factors_of_a_hessian_make_it(loss: Any, kind: str, m: int) -> None:
+    compared = 0
+    for z, y in scores_of_interest(m, kind):
+        u, a, b = grad(loss, z, y), np.full(m, np.nan), np.full(m, np.nan)
+        loss.hessian_factors(z, u, y, a, b)
+        into = u.copy()
+        loss.hessian_factors(z, into, y, into, b)
+        np.testing.assert_array_equal(into, a)
+        if loss.factored:
+            compared += 1
+            exact = np.column_stack([product(loss, z, y, e) for e in np.eye(m)])
+            np.testing.assert_allclose(np.diag(a) - np.outer(b, b), exact, rtol=1e-9, atol=1e-13)
+        else:
+            assert not a.any() and not b.any(), "a loss that has them says so by `factored`"
+    assert bool(compared) == loss.factored
+
+
 def test_the_papers_step_for_the_multiclass_hinge_is_too_short_by_a_known_factor() -> None:
     loss = losses.create("multiclass-squared-hinge")
     for m in (2, 3, 10, 100):

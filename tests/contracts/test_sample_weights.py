@@ -159,6 +159,10 @@ def test_a_weighted_loss_is_the_multiple_of_the_loss(loss: Any) -> None:
                 np.testing.assert_allclose(b, w * a, atol=1e-14)
                 weighted.hessian_product_from(z, w * u, i, direction, b)
                 np.testing.assert_allclose(b, w * a, atol=1e-13)
+                loss.hessian_factors(z, u, y[i], direction, a)
+                weighted.hessian_factors(z, w * u, i, b, v)
+                np.testing.assert_allclose(b, w * direction, atol=1e-13)
+                np.testing.assert_allclose(v, np.sqrt(w) * a, atol=1e-13)
             for scale in (1.0, 0.4):
                 here = w * loss.scaled_conjugate(z, u, y[i], scale, np.zeros((2, m)))
                 assert weighted.scaled_conjugate(z, w * u, i, scale, np.zeros((3, m))) == pytest.approx(here)

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
+from helpers import whole_hessians
 from sparsescope.kernels.coordinates import REPORT
 from sparsescope.kernels.sweeps import both
 from sparsescope.registry import solvers
@@ -64,8 +65,7 @@ def test_after_each_sweep_the_intercept_solves_the_model(loss: str) -> None:
     for sweeps in (1, 2, 400):
         model.sweep(problem, part, new, report, sweeps=sweeps, share=0.0, floor=1e-13, margin=0.01, place=place)
         move = (new - part.w).reshape(-1, problem.m)
-        scores = X @ move
-        bent = U + (model.C[:, :, 0] * scores if problem.loss.separable else np.einsum("ikl,ik->il", model.C, scores))
+        bent = U + np.einsum("ikl,ik->il", whole_hessians(model.C), X @ move)
         np.testing.assert_allclose(model.R, bent, atol=1e-12, err_msg="R follows the intercept, too")
         np.testing.assert_allclose(model.R.sum(axis=0), 0.0, atol=1e-12)
         slope = slopes(problem, model.R) + part.ridge * new

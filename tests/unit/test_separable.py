@@ -1,4 +1,4 @@
-"""Losses that are sums over scores: the exact model keeps diagonals of Hessians, and steps on it are the same."""
+"""Short forms of Hessians in the exact model, diagonals and factors: steps on it are those with whole ones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
+from helpers import whole_hessians
 from sparsescope.kernels.coordinates import FLOPS, REPORT
 from sparsescope.runs.stopping import Gap
 from sparsescope.solvers.newglmnet import NewGLMNET
@@ -17,19 +18,21 @@ from sparsescope.solvers.shared.exact_model import ExactModel
 from sparsescope.solvers.shared.rows_or_entries import prefers_rows
 
 SEPARABLE = ("squared", "multitask-squared-hinge")
+CLASSES = exact_model.MANY_SCORES + 1
+WIDTHS = {"squared": 1, "multitask-squared-hinge": 1, "logistic": 2, "multiclass-squared-hinge": CLASSES}
 
 
 def made(dense: bool, loss: str = "squared", share: float = 0.1, **parts: Any) -> ss.Problem:
     rng = np.random.default_rng(4)
-    y = np.arange(90) % 4
-    X = rng.poisson(np.exp(rng.normal(-1.0, 0.7, (4, 25)))[y]).astype(float)
+    y = np.arange(90) % CLASSES
+    X = rng.poisson(np.exp(rng.normal(-1.0, 0.7, (CLASSES, 25)))[y]).astype(float)
     parts = {"penalty": "l1", "intercept": True} | parts
     return ss.Problem(X if dense else sp.csc_array(X), y, loss=loss, lam_ratio=share, **parts)
 
 
 def pair(problem: ss.Problem) -> tuple[Any, list[ExactModel]]:
-    """A working set of all entries after a step, and two models there: with the diagonals of its Hessians, of random
-    curvatures, and with whole matrices."""
+    """A working set of all entries after a step, and two models there: with the short form of Hessians, of samples with
+    random weights, and with whole matrices."""
     solver: Any = NewGLMNET(opening=False)
     state: Any = solver.init(problem)
     solver.step(problem, state)
@@ -38,18 +41,18 @@ def pair(problem: ss.Problem) -> tuple[Any, list[ExactModel]]:
     state.take_samples(problem)
     state.model.take(problem, part, state.Z, state.U)
     rng = np.random.default_rng(5)
-    state.model.C[:] *= rng.uniform(0.5, 2.0, state.model.C.shape)
+    weights = rng.uniform(0.5, 2.0, (problem.n, 1))
+    state.model.C[:, :, 0] *= weights
+    state.model.C[:, :, 1:] *= np.sqrt(weights[:, :, None])
     whole = ExactModel(problem)
-    n, m, _ = state.model.C.shape
-    whole.C = np.zeros((n, m, m), order="C" if problem.design.is_sparse else "F")
-    whole.C[:, np.arange(m), np.arange(m)] = state.model.C[:, :, 0]
+    whole.C = np.array(whole_hessians(state.model.C), order="C" if problem.design.is_sparse else "F")
     whole.R, whole.made = state.model.R.copy(order="K"), state.model.made.copy()
     return part, [state.model, whole]
 
 
 def follow(model: ExactModel, problem: ss.Problem, part: Any, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     """Sweeps, conjugate gradients and sweeps over Gram matrices, each from where the sweeps end."""
-    monkeypatch.setattr(exact_model, "hessian_width", lambda _: model.C.shape[2])
+    monkeypatch.setattr(type(problem.loss), "separable", model.C.shape[2] == 1)
     new, report = part.w.copy(), np.zeros(REPORT)
     place = model.walk(problem, part, 7)
     model.sweep(problem, part, new, report, sweeps=4, share=0.0, floor=1e-13, margin=0.01, place=place)
@@ -67,12 +70,13 @@ def follow(model: ExactModel, problem: ss.Problem, part: Any, monkeypatch: pytes
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("penalty", ["l1", "elastic-net"])
-def test_diagonals_of_hessians_lead_where_whole_ones_do(
-    dense: bool, intercept: bool, penalty: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_short_forms_lead_where_whole_hessians_do(
+    dense: bool, intercept: bool, penalty: str, loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem = made(dense, intercept=intercept, penalty=penalty)
+    problem = made(dense, loss, intercept=intercept, penalty=penalty)
     part, models = pair(problem)
-    assert models[0].C.shape == (90, 4, 1)
+    assert models[0].C.shape == (90, CLASSES, WIDTHS[loss])
     apart, whole = (follow(model, problem, part, monkeypatch) for model in models)
     assert np.abs(apart[0] - part.w).max() > 1e-3, "sweeps move it"
     for one, other in zip(apart, whole, strict=True):
@@ -89,7 +93,7 @@ def test_a_move_costs_its_column_once() -> None:
         model.sweep(problem, part, new, report, sweeps=1, share=0.0, floor=0.0, margin=-1.0, place=place)
         spent.append(report[FLOPS])
     moves = np.diff(problem.design.matrix.indptr).max() * part.at.size
-    assert 0 < spent[1] - spent[0] <= 2.0 * 3 * moves, "each of the other three scores takes two flops a number"
+    assert 0 < spent[1] - spent[0] <= 2.0 * (CLASSES - 1) * moves, "each of the other scores takes two flops a number"
 
 
 @pytest.mark.parametrize("loss", SEPARABLE)
@@ -98,13 +102,13 @@ def test_gram_matrices_of_single_scores_cost_less_than_one_of_all(loss: str, den
     problem = made(dense, loss)
     part, (apart, whole) = pair(problem)
     costs = [model.gram_cost(problem, part, part.w) for model in (apart, whole)]
-    calls = exact_model.CALL * 4 / (exact_model.DENSE_ENTRY if dense else exact_model.SPARSE_ENTRY)
-    assert 0.0 < costs[0] < costs[1] < np.inf, "a fourth of the flops, and no products of pairs of scores"
+    calls = exact_model.CALL * CLASSES / (exact_model.DENSE_ENTRY if dense else exact_model.SPARSE_ENTRY)
+    assert 0.0 < costs[0] < costs[1] < np.inf, "a part of the flops, and no products of pairs of scores"
     read = exact_model.reads(problem.design, part.rows[exact_model.moving(part, part.w)]).sum()
-    assert costs[0] > calls / read, "a matrix for each of the four"
+    assert costs[0] > calls / read, "a matrix for each of them"
 
 
-@pytest.mark.parametrize("loss", SEPARABLE)
+@pytest.mark.parametrize("loss", WIDTHS)
 @pytest.mark.parametrize("dense", [False, True])
 def test_it_ends_where_sweeps_over_rows_do(loss: str, dense: bool) -> None:
     problem = made(dense, loss, 0.03)
@@ -118,13 +122,13 @@ def test_it_ends_where_sweeps_over_rows_do(loss: str, dense: bool) -> None:
 def test_the_loss_may_change_from_a_sum_over_scores_to_another_and_back(dense: bool) -> None:
     run = ss.Run(made(dense), "newglmnet", stop=Gap(1e-8))
     widths = []
-    for loss in ("squared", "logistic", "multitask-squared-hinge"):
+    for loss in WIDTHS:
         run.change(loss=loss)
         for event in run:
             last = event
         assert last.relative_gap <= 1e-8
         widths.append(run.state.model.C.shape[2])
-    assert widths == [1, 4, 1]
+    assert widths == list(WIDTHS.values())
 
 
 def test_rows_are_for_hinges_without_an_intercept_where_x_is_sparse() -> None:

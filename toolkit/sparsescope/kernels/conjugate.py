@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import helper, kernel
-from .coordinates import COUNT, FLOPS, PLACE, STEPS, SWEEP, SWEEPS, add_column, curvature_along, slope_along
+from .coordinates import COUNT, FLOPS, PLACE, STEPS, SWEEP, SWEEPS
+from .hessians import add_column, curvature_along, is_factored, slope_along
 from .memory import lone_row
 
 TOGETHER = 128  # samples whose scores are bent together
@@ -75,6 +76,23 @@ def _bend_apart(C, E, first, last, curve):  # type: ignore[no-untyped-def]
     return curve
 
 
+@helper
+def _bend_factored(C, E, first, last, curve):  # type: ignore[no-untyped-def]
+    """The same where it holds factors of them."""
+    lag = np.zeros(TOGETHER)
+    for k in range(E.shape[1]):
+        for i in range(first, last):
+            if E[i, k] != 0.0:
+                lag[i - first] += C[i, k, 1] * E[i, k]
+    for k in range(E.shape[1]):
+        for i in range(first, last):
+            if E[i, k] != 0.0 or lag[i - first] != 0.0:
+                bent = C[i, k, 0] * E[i, k] - C[i, k, 1] * lag[i - first]
+                curve += bent * E[i, k]
+                E[i, k] = bent
+    return curve
+
+
 # ------------------------------------------------------------------------- the four parts of a step; each stops in time
 @helper
 def _residuals(columns, ones, rows, classes, t, ridge, C, R, w, place, end, rho, P, left, diagonal, report):  # type: ignore[no-untyped-def]
@@ -120,6 +138,8 @@ def _bent(C, E, place, end, curve, report):  # type: ignore[no-untyped-def]
         last = min(place + TOGETHER, n)
         if C.shape[2] == 1:
             curve = _bend_apart(C, E, place, last, curve)
+        elif is_factored(C):
+            curve = _bend_factored(C, E, place, last, curve)
         elif E.flags.f_contiguous:
             curve = _bend_classes(C, E, place, last, curve)
         else:

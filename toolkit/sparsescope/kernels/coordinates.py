@@ -13,12 +13,11 @@ import numpy as np
 
 from ..jit.parts import helper, kernel, struct
 from .free_intercept import free_curvature, free_shift, free_slope
-from .memory import lone_row
+from .hessians import LEAST_CURVATURE, add_column, bend, curvature_along, model_slope
 
 # Of a report: sweeps, coordinates looked at, flops, violation of the last sweep, largest violation in the first one.
 SWEEPS, STEPS, FLOPS, LEFT, TOP = range(5)
 REPORT = 5
-LEAST_CURVATURE = 1e-12  # added to the diagonal: an empty column has none
 # Of a walk: sweeps done, place in the present one, places that count or moved ones, seed of the order; and the sums of
 # the sweep so far, its largest violation, that of the sweep before, and the sum of the first sweep.
 SWEEP, PLACE, COUNT, SEED = range(4)
@@ -32,7 +31,7 @@ class Walk:
     order (s,) int64 : in which coordinates are looked at · kept : numbers that a descent keeps up to date: the diagonal
     of the Hessian (s,), where it was needed, or Q̂ᵀδ (r,) · at (4,) int64, sums (4,) : see above ·
     along, inverse, shift : (s, m), (m, m), (m,) where the intercept is eliminated (:func:`exact_descent`), else empty;
-    (s, 1), (m, 1), (m,) where Hessians are diagonal
+    (s, 1), (m, 1), (m,) where Hessians are diagonal · lag : (n,) where C holds factors (hessians.py), else empty
     """
 
     order: np.ndarray
@@ -42,13 +41,14 @@ class Walk:
     along: np.ndarray
     inverse: np.ndarray
     shift: np.ndarray
+    lag: np.ndarray
 
 
-def walk(size: int, seed: int = 1, kept: int | None = None, free: int = 0, width: int = 0) -> Walk:
+def walk(size: int, seed: int = 1, kept: int | None = None, free: int = 0, width: int = 0, lag: int = 0) -> Walk:
     """Return the place of a descent over ``size`` coordinates that has not begun.
 
     ``kept`` : numbers it keeps · ``free`` : scores whose intercept it eliminates, the last of the coordinates ·
-    ``width`` : numbers in a row of their Hessian, 1 where it is diagonal
+    ``width`` : numbers in a row of their Hessian, 1 where it is diagonal · ``lag`` : samples whose R lags behind
     """
     return Walk(
         np.arange(size - free),
@@ -58,6 +58,7 @@ def walk(size: int, seed: int = 1, kept: int | None = None, free: int = 0, width
         np.zeros((size if free else 0, width)),
         np.zeros((free, width)),
         np.zeros(free),
+        np.zeros(lag),
     )
 
 
@@ -186,111 +187,6 @@ def lowrank_descent(Q, Qhat, gamma, diagonal, g, w, t, ridge, new, sweeps, share
 
 
 # --------------------------------------------------------------------------------------------------- the exact Hessian
-# C and R may lie class after class (in Fortran's order): dense columns then add to consecutive numbers. Where Hessians
-# are diagonal, C (n, m, 1) holds their diagonals: the loss is a sum over scores, or there is one score.
-@kernel
-def sample_hessians(columns, ones, rows, classes, first, last, Z, U, Y, loss, scale, made, C):
-    """C_ik = scale·∇²ℓ(z_i, y_i)·e_k for the samples i of the entries (rows, classes) from ``first`` to ``last``.
-
-    Z, U (n, m): scores and their gradients; C (n, m, m); made (n, m) uint8: 1 where C_ik is there already. Of C (n, m,
-    1) it makes all of C_i, the diagonal of the Hessian, at once.
-    """
-    e = np.zeros(Z.shape[1])
-    out = lone_row(Z.shape[1])
-    listed = np.empty(Z.shape[0], np.int64)
-    if C.shape[2] == 1:
-        e[:] = 1.0
-        for a in range(first, last):
-            if rows[a] >= 0:
-                count = _list_missing(columns, rows[a], 0, made, listed)
-            else:
-                count = _list_missing(ones, 0, 0, made, listed)
-            for p in range(count):
-                i = listed[p]
-                loss.hessian_product_from(Z[i], U[i], Y[i], e, out)
-                for q in range(out.size):
-                    C[i, q, 0] = scale * out[q]
-                    made[i, q] = 1
-        return
-    for a in range(first, last):
-        k = classes[a]
-        e[k] = 1.0
-        if rows[a] >= 0:
-            count = _list_missing(columns, rows[a], k, made, listed)
-        else:
-            count = _list_missing(ones, 0, k, made, listed)
-        for p in range(count):  # without a branch, with which references to Z_i and U_i are counted: 20 times as long
-            i = listed[p]
-            loss.hessian_product_from(Z[i], U[i], Y[i], e, out)
-            for q in range(out.size):
-                C[i, k, q] = scale * out[q]
-        e[k] = 0.0
-
-
-@helper
-def _list_missing(columns, j, k, made, listed):  # type: ignore[no-untyped-def]
-    """List the samples of column j without C_ik, which counts as made now; returns how many there are."""
-    count = 0
-    for p in range(columns.start(j), columns.stop(j)):
-        i = columns.row(p, j)
-        listed[count] = i
-        count += made[i, k] == 0
-        made[i, k] = 1
-    return count
-
-
-@helper
-def curvature_along(columns, j, k, C):  # type: ignore[no-untyped-def]
-    """Σ_i x_ij² C_ikk: the entry (j, k) of the diagonal of the Hessian."""
-    total = 0.0
-    q = k if C.shape[2] > 1 else 0
-    for p in range(columns.start(j), columns.stop(j)):
-        x = columns.entry(p, j)
-        total += x * x * C[columns.row(p, j), k, q]
-    return total + LEAST_CURVATURE
-
-
-@helper
-def slope_along(columns, j, k, R):  # type: ignore[no-untyped-def]
-    """Σ_i x_ij R_ik: the slope of the loss's model along entry (j, k)."""
-    total = 0.0
-    for p in range(columns.start(j), columns.stop(j)):
-        total += columns.entry(p, j) * R[columns.row(p, j), k]
-    return total
-
-
-@helper
-def add_column(columns, j, k, z, E):  # type: ignore[no-untyped-def]
-    """E_ik += z·x_ij for the samples of column j; returns how many there are."""
-    start, stop = columns.start(j), columns.stop(j)
-    for p in range(start, stop):
-        E[columns.row(p, j), k] += z * columns.entry(p, j)
-    return stop - start
-
-
-@helper
-def bend(columns, j, k, z, C, R):  # type: ignore[no-untyped-def]
-    """R_i += z·x_ij·C_i e_k for the samples of column j; returns how many there are."""
-    m = R.shape[1]
-    start, stop = columns.start(j), columns.stop(j)
-    if C.shape[2] == 1:
-        for p in range(start, stop):
-            i = columns.row(p, j)
-            R[i, k] += z * columns.entry(p, j) * C[i, k, 0]
-    elif R.flags.f_contiguous:
-        for q in range(m):
-            for p in range(start, stop):
-                i = columns.row(p, j)
-                R[i, q] += z * columns.entry(p, j) * C[i, k, q]
-    else:
-        for p in range(start, stop):
-            i = columns.row(p, j)
-            step = z * columns.entry(p, j)
-            for q in range(m):
-                R[i, q] += step * C[i, k, q]
-    return stop - start
-
-
 @helper
 def _stand(at, sums, sweep, place, count, seed, total, top, before):  # type: ignore[no-untyped-def]
     """Write down where a descent stops."""
@@ -305,19 +201,19 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
     whether it is at its end. Sweep −1 of the walk says that the model is solved; otherwise it goes on where more sweeps
     are allowed.
 
-    rows, classes, t, ridge, new : (s,); a negative row is the intercept's · R (n, m), gradients of the samples on
-    entry, holds these and C·Xδ, so that looking at an entry costs a pass over its column and needs no separate
-    gradient; moving it costs another one of m numbers a sample ·
+    rows, classes, t, ridge, new : (s,); a negative row is the intercept's · C (n, m, ·) in one of its forms · R (n, m),
+    gradients of the samples on entry, holds these and C·Xδ, or what hessians.py keeps of it, so that looking at an
+    entry costs a pass over its column and needs no separate gradient; moving it costs another one of m numbers a
+    sample, or of one or two ·
     walk : where it has B⁻¹ = (ΣC_i)⁻¹ as ``inverse``, the intercept is eliminated: after each move it is, at ``shift``
     from where it was, the one that solves the model, and ``order`` has none of its entries. R and ``new`` do not hold
-    that shift. An entry costs another pass of m numbers a sample when it is looked at for the first time. Where C holds
-    diagonals, m is one here ·
+    that shift. An entry costs another pass of m numbers a sample when it is looked at for the first time ·
     margin ≥ 0: an entry at zero whose slope is below t by more than margin times the largest violation of the last
     sweep is left out until the others are solved (the inner level of shrinking); negative: none is left out
     """
     order, H, at, sums = walk.order, walk.kept, walk.at, walk.sums
-    along, inverse, shift = walk.along, walk.inverse, walk.shift
-    s, m, free = order.size, C.shape[2], shift.size > 0
+    along, inverse, shift, lag = walk.along, walk.inverse, walk.shift, walk.lag
+    s, wide, free = order.size, C.shape[2], shift.size > 0
     sweep, place, active, seed = at[SWEEP], at[PLACE], at[COUNT], at[SEED]
     total, top, before = sums[TOTAL], sums[WORST], sums[BEFORE]
     end = report[FLOPS] + most
@@ -330,19 +226,19 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
             a = drawn(order, place, active, seed)
             j, k = rows[a], classes[a]
             length = columns.stop(j) - columns.start(j) if j >= 0 else R.shape[0]
-            b = ridge[a] * new[a] + (slope_along(columns, j, k, R) if j >= 0 else slope_along(ones, 0, k, R))
+            b = ridge[a] * new[a]
+            b += model_slope(columns, j, k, C, R, lag) if j >= 0 else model_slope(ones, 0, k, C, R, lag)
             report[STEPS] += 1.0
-            report[FLOPS] += 10.0 + 2.0 * length + 2.0 * along.shape[1]
+            report[FLOPS] += 10.0 + (4.0 if lag.size else 2.0) * length + 2.0 * along.shape[1]
             if free:
                 if H[a] == 0.0:
                     H[a] = free_curvature(columns, j, k, C, along, inverse, a) + LEAST_CURVATURE
-                    report[FLOPS] += (3.0 + 2.0 * m) * length + 3.0 * m * m
+                    report[FLOPS] += (3.0 + 2.0 * along.shape[1]) * length + 3.0 * along.shape[1] ** 2
                 b += free_slope(along, shift, a, k)
             wrong = off_by(b, new[a], t[a])
             if margin >= 0.0 and new[a] == 0.0 and t[a] - abs(b) > margin * before:
                 active -= 1
-                order[place] = order[active]
-                order[active] = a
+                order[place], order[active] = order[active], a
                 continue
             place += 1
             if wrong == 0.0:
@@ -356,8 +252,8 @@ def exact_descent(columns, ones, rows, classes, t, ridge, C, R, new, sweeps, sha
             z = soft(new[a] - b / curve, t[a] / curve) - new[a]
             if z != 0.0:
                 new[a] += z
-                length = bend(columns, j, k, z, C, R) if j >= 0 else bend(ones, 0, k, z, C, R)
-                report[FLOPS] += length * (1.0 + 2.0 * m) + 3.0 * along.shape[1] ** 2
+                length = bend(columns, j, k, z, C, R, lag) if j >= 0 else bend(ones, 0, k, z, C, R, lag)
+                report[FLOPS] += length * (1.0 + 2.0 * wide) + 3.0 * along.shape[1] ** 2
                 if free:
                     free_shift(along, inverse, shift, a, k, z)
         report[SWEEPS] += 1.0

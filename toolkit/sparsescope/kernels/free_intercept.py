@@ -9,6 +9,7 @@ coordinate among others zigzag between both.
 from __future__ import annotations
 
 from ..jit.parts import helper
+from .hessians import is_factored
 
 
 @helper
@@ -26,7 +27,7 @@ def free_slope(along, shift, a, k):  # type: ignore[no-untyped-def]
 @helper
 def free_curvature(columns, j, k, C, along, inverse, a):  # type: ignore[no-untyped-def]
     """Σ_i x_ij² C_ikk − v_aᵀB⁻¹v_a, the curvature along entry a = (j, k); v_a becomes row a of ``along``, which is zero
-    before. C (n, m, m), inverse (m, m); or C (n, m, 1), inverse (m, 1) with their diagonals."""
+    before. C (n, m, ·) in one of its forms (hessians.py); inverse (m, m), or (m, 1) with its diagonal."""
     m = inverse.shape[1]
     total = 0.0
     if m == 1:
@@ -36,9 +37,17 @@ def free_curvature(columns, j, k, C, along, inverse, a):  # type: ignore[no-unty
             total += x * bent
             along[a, 0] += bent
         return max(total - along[a, 0] * inverse[k, 0] * along[a, 0], 0.0)
+    factored = is_factored(C)
     for p in range(columns.start(j), columns.stop(j)):
         i = columns.row(p, j)
         x = columns.entry(p, j)
+        if factored:
+            total += x * x * max(C[i, k, 0] - C[i, k, 1] * C[i, k, 1], 0.0)
+            along[a, k] += x * C[i, k, 0]
+            step = x * C[i, k, 1]
+            for q in range(m):
+                along[a, q] -= step * C[i, q, 1]
+            continue
         total += x * x * C[i, k, k]
         for q in range(m):
             along[a, q] += x * C[i, k, q]

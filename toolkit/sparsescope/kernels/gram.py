@@ -7,7 +7,8 @@ whatever the number of samples is; making it costs as much as some sweeps over t
 from __future__ import annotations
 
 from ..jit.parts import kernel
-from .coordinates import FLOPS, LEAST_CURVATURE, LEFT, STEPS, SWEEPS, drawn, next_seed, off_by, slope_along, soft
+from .coordinates import FLOPS, LEFT, STEPS, SWEEPS, drawn, next_seed, off_by, soft
+from .hessians import LEAST_CURVATURE, slope_along
 
 
 @kernel

@@ -34,9 +34,9 @@ class Loss(LossFacts, RowFunctions):
     ``repair(U, Y)``                       changes the rows of U within the domain to Σ_i u_i = 0 (intercepts)
     =====================================  =================================================================
 
-    Five more have a default, which a loss replaces by a faster form: ``gradient_conjugate`` for certificates, and
-    ``is_inactive``, ``hessian_diag``, ``hessian_product_from`` and ``update_scores``, for solvers that keep
-    u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights need no code in a loss (see
+    Six more have a default, which a loss replaces by a faster form: ``gradient_conjugate`` for certificates, and
+    ``is_inactive``, ``hessian_diag``, ``hessian_product_from``, ``hessian_factors`` and ``update_scores``, for solvers
+    that keep u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights need no code in a loss (see
     :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair`` depends on the size of the domain: then it
     also defines ``repair_weighted``.
 
@@ -53,7 +53,8 @@ class Loss(LossFacts, RowFunctions):
     ``of_differences``: a number added to all scores of a sample changes nothing, so ∇²ℓ·1 = 0;
     ``one_score``: a sample has a single score, z (1,), which separates two classes y ∈ {0, 1}; positive means 1;
     ``quadratic``: ∇²ℓ is the identity everywhere, so that one least squares step reaches the optimum under a ridge;
-    ``separable``: the loss is a sum of functions of single scores, so ∇²ℓ is diagonal.
+    ``separable``: the loss is a sum of functions of single scores, so ∇²ℓ is diagonal; ``factored``:
+    ∇²ℓ = diag(a) − bbᵀ with the vectors of ``hessian_factors``, which such a loss defines.
 
     For the contract tests: :meth:`reference`, ``hinges`` (a sample that satisfies all its margins has neither gradient
     nor curvature, and ``is_inactive`` is True) and ``tight`` (the supremum of the largest eigenvalue of ∇²ℓ is
@@ -78,6 +79,7 @@ class Loss(LossFacts, RowFunctions):
     one_score: ClassVar[bool] = False
     quadratic: ClassVar[bool] = False
     separable: ClassVar[bool] = False
+    factored: ClassVar[bool] = False
     hinges: ClassVar[bool] = False
     tight: ClassVar[bool] = False
     menu_order: ClassVar[float] = LAST
@@ -162,6 +164,23 @@ class Loss(LossFacts, RowFunctions):
             array (m,) to write to, other than ``v``; it may be ``u``.
         """
         self.hessian_product(z, y, v, out)
+
+    def hessian_factors(self, z, u, y, a, b):  # type: ignore[no-untyped-def]
+        """Compute a and b with ∇²ℓ(z, y) = diag(a) − bbᵀ, given u = ∇ℓ(z, y), for a loss that is ``factored``.
+
+        Parameters
+        ----------
+        z
+            scores (m,).
+        u
+            gradient (m,).
+        y
+            target.
+        a, b
+            arrays (m,) to write to; a may be ``u``.
+        """
+        for r in range(u.size):
+            a[r] = b[r] = 0.0
 
     def update_scores(self, z, y, x, delta, u, work):  # type: ignore[no-untyped-def]
         """Add x·delta to z and write u = ∇ℓ(z, y) at the new z.

@@ -59,7 +59,7 @@ class Logistic(Loss):
     margin: float = field(0.0, 0.0, 10.0, "μ: how far the true class should lead before the loss flattens (0: softmax)")
 
     title = "multiclass logistic"
-    of_differences = True
+    of_differences = factored = True
     menu_order = 30
     tight = True
     doc = "Softmax regression: minus the log-probability of the true class."
@@ -135,6 +135,13 @@ class Logistic(Loss):
         for r in range(u.size):
             out[r] = u[r] * (v[r] - mean)
         out[c] = own
+
+    def hessian_factors(self, z, u, y, a, b):
+        for r in range(u.size):  # the probabilities: diag(p) − ppᵀ
+            a[r] = u[r]
+        a[np.uintp(y)] += 1.0
+        for r in range(u.size):
+            b[r] = a[r]
 
     def hessian_diag(self, z, u, y, x, h, work):
         curve = x * x

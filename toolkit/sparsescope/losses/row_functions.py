@@ -146,7 +146,7 @@ ROW_RETURNS = {
     **dict.fromkeys(("value", "gradient", "derivatives", "update_scores"), "float64"),
     **dict.fromkeys(("conjugate", "scaled_conjugate", "gradient_conjugate"), "float64"),
     "repaired_conjugate": "float64",
-    **dict.fromkeys(("hessian_product", "hessian_product_from", "hessian_diag"), ""),
+    **dict.fromkeys(("hessian_product", "hessian_product_from", "hessian_diag", "hessian_factors"), ""),
     **dict.fromkeys(("prox_conjugate", "repair", "repair_weighted"), ""),
     "is_inactive": "boolean",
 }

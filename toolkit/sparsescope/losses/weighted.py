@@ -66,6 +66,14 @@ class WeightedLoss(Loss):
         for r in range(out.size):
             out[r] *= self.weights[y]
 
+    def hessian_factors(self, z, u, y, a, b):
+        own = without_weight(u, self.weights[y], a)
+        self.base.hessian_factors(z, own, self.targets[y], a, b)
+        root = np.sqrt(self.weights[y])
+        for r in range(a.size):
+            a[r] *= self.weights[y]
+            b[r] *= root
+
     def is_inactive(self, u, y):
         return self.base.is_inactive(u, self.targets[y])
 

@@ -25,7 +25,8 @@ some times the one at which the run will stop: that of the first sweep overstate
 times is learnt from the certificates.
 A step on entry (j, k) costs nnz(column j), and m times as much if it moves; one on the Gram matrix of s entries, which
 takes n·s² flops of a matrix product to make, costs s. C takes n·m² numbers. A loss that is a sum over scores has
-diagonal Hessians: there a move costs nnz(column j), each score has its own Gram matrix, and C takes n·m numbers.
+diagonal Hessians: there a move costs nnz(column j), each score has its own Gram matrix, and C takes n·m numbers. Those
+of the logistic loss are diag(p) − ppᵀ: a move costs twice nnz(column j), too, and C takes 2·n·m numbers.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
         reason = super().refuses(problem)
         size = problem.n * problem.m * hessian_width(problem) * problem.dtype.itemsize
         if reason is None and size > MOST_BYTES:
-            kept = "the diagonal of a" if problem.loss.separable else "an m × m"
+            kept = "an m × m" if hessian_width(problem) == problem.m else "much of the"
             reason = (
                 f"{self.name} keeps {kept} Hessian for every sample, here {size / 1e9:.1f} GB, more than the "
                 f"{MOST_BYTES / 1e9:g} GB allowed; lhac keeps none"

@@ -20,10 +20,10 @@ from ...kernels.coordinates import (
     Walk,
     entry_violations,
     exact_descent,
-    sample_hessians,
     walk,
 )
 from ...kernels.gram import entry_slopes, gram_descent, weighted_columns
+from ...kernels.hessians import sample_hessians
 from ...pauses import even_parts, parts_of, pause, to_the_end
 from ...problems.prediction import Problem
 from .entries import Entries, reads
@@ -31,12 +31,14 @@ from .in_parts import WORK
 
 # Flops of a matrix product that take as long as one entry of sparse or dense X in a sweep; those between two pauses.
 SPARSE_ENTRY, DENSE_ENTRY, PRODUCT = 60.0, 30.0, 40_000_000
-# With several scores, a move of an entry costs this share of that more for each; columns are weighted for each pair of
-# scores, which takes so many flops a number; and so many for each call of a product.
-MOVED, WEIGHTED, CALL = 0.25, 10.0, 90_000.0
+# With several scores, a move of an entry costs this share of that more for each, and with factors of Hessians a sweep
+# so many times one with diagonals; columns are weighted for each pair of scores, which takes so many flops a number;
+# and so many for each call of a product.
+MOVED, FACTORED, WEIGHTED, CALL = 0.25, 2.0, 10.0, 90_000.0
 # Weighted columns are made in blocks of so many numbers, which stay in the cache, and of so many samples at least.
 BLOCK, LEAST_SAMPLES = 131_072, 64
 GRAM_SWEEPS = 500  # over one Gram matrix, at most
+MANY_SCORES = 6  # from which on moves on factors of Hessians cost less than those on m × m numbers
 NULL = 10.0  # in roundings of the number type and classes: the share of the curvature of an intercept that is none
 FLAT = 500.0  # in roundings of the number type: the share of the curvatures of single entries that is rounding
 
@@ -47,8 +49,17 @@ def moving(part: Entries, new: np.ndarray) -> np.ndarray:
 
 
 def _bent(C: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """C·v of Hessians (…, m, m), or of their diagonals (…, m, 1)."""
-    return C[..., 0] * V if C.shape[-1] == 1 else C @ V
+    """C·v of Hessians (…, m, m), their diagonals (…, m, 1) or their factors (…, m, 2)."""
+    if C.shape[-1] == 1:
+        return C[..., 0] * V
+    return C[..., 0] * V - C[..., 1] * (C[..., 1] @ V)[..., None] if is_factored(C) else C @ V
+
+
+def _summed(C: np.ndarray) -> np.ndarray:
+    """Σ C_i, (m, m), or its diagonal (m, 1) where those are diagonal."""
+    if is_factored(C):
+        return np.diag(C[..., 0].sum(axis=0, dtype=float)) - C[..., 1].T @ C[..., 1]
+    return np.asarray(C.sum(axis=0, dtype=float))
 
 
 def samples_at_once(n: int, s: int) -> int:
@@ -57,16 +68,24 @@ def samples_at_once(n: int, s: int) -> int:
 
 
 def hessian_width(problem: Problem) -> int:
-    """Return how many numbers of each row of a sample's Hessian are kept: one, where it is diagonal."""
-    return 1 if problem.loss.separable else problem.m
+    """Return how many numbers are kept of each row of a sample's Hessian: one where it is diagonal, two of its factors
+    (kernels/hessians.py)."""
+    if problem.loss.separable:
+        return 1
+    return 2 if problem.loss.factored and problem.m >= MANY_SCORES else problem.m
+
+
+def is_factored(C: np.ndarray) -> bool:
+    """Return whether an array holds factors of Hessians (…, m, 2)."""
+    return C.shape[-1] == 2 < C.shape[-2]
 
 
 class ExactModel:
     """The model at the present scores.
 
     C (n, m, m), R (n, m) : Hessians and gradients of the samples, divided by n; R follows the sweeps · made (n, m) :
-    flags of the rows of C that are there, those that the entries of the working set reach. Where Hessians are diagonal,
-    C (n, m, 1) holds the diagonals
+    flags of the rows of C that are there, those that the entries of the working set reach. C may have one of two
+    shorter forms (kernels/hessians.py)
 
     With dense columns C and R lie class after class, so that a step reads and writes consecutive numbers; with sparse
     columns sample after sample, so that it reads few places.
@@ -119,6 +138,11 @@ class ExactModel:
         if eliminates:
             self._free(place)
         to_the_end(lambda: bool(exact_descent(*data, *model, sweeps, share, floor, margin, place, WORK, report)))
+        if place.lag.size:  # from here on R is R
+            for first, last in even_parts(len(self.R), 2.0 * self.R.shape[1], WORK):
+                self.R[first:last] -= self.C[first:last, :, 1] * place.lag[first:last, None].astype(self.R.dtype)
+                pause()
+            place.lag[:] = 0.0
         if eliminates:
             self._follow(part, new, place)
         return bool(place.at[SWEEP] < 0)
@@ -127,15 +151,16 @@ class ExactModel:
         """A descent over these entries that has not begun. It eliminates the intercept where X is sparse: dense columns
         are held about their means."""
         free = problem.m if problem.intercept and problem.design.is_sparse else 0
-        return walk(part.at.size, seed, free=free, width=hessian_width(problem) if free else 0)
+        width = 0 if not free else 1 if problem.loss.separable else problem.m
+        return walk(part.at.size, seed, free=free, width=width, lag=problem.n if is_factored(self.C) else 0)
 
     def _free(self, place: Walk) -> None:
         """The shift of the intercept that solves the model, before a descent that eliminates it."""
-        n, m, width = self.C.shape
+        m, width = place.inverse.shape
         if not place.inverse.any():
             B = np.zeros((m, width))
-            for first, last in even_parts(n, float(m * width), WORK):
-                B += self.C[first:last].sum(axis=0, dtype=float)
+            for first, last in even_parts(len(self.R), float(m * width), WORK):
+                B += _summed(self.C[first:last])
                 pause()
             # Scores that move together may change no loss: there B is rounding.
             null = NULL * m * float(np.finfo(self.C.dtype).eps)
@@ -162,13 +187,16 @@ class ExactModel:
             return math.inf
         entry = SPARSE_ENTRY if design.is_sparse else DENSE_ENTRY
         read = max(1.0, float(reads(design, part.rows[at]).sum()))
-        if self.C.shape[2] == 1:  # a Gram matrix for each score
-            sizes = np.bincount(part.classes[at], minlength=m)
-            flops = float(n) * float(np.square(sizes, dtype=float).sum())
+        sizes = np.bincount(part.classes[at], minlength=m)
+        apart = float(n) * float(np.square(sizes, dtype=float).sum())  # a Gram matrix for each score
+        if self.C.shape[2] == 1:
             calls = float(sum(math.ceil(n / samples_at_once(n, int(size))) for size in sizes if size))
-            return (flops + CALL * calls) / (entry * read)
-        flops = float(n) * at.size**2 + WEIGHTED * n * at.size * m
-        calls = math.ceil(n / samples_at_once(n, at.size)) * m * (m + 1) / 2.0
+            return (apart + CALL * calls) / (entry * read)
+        blocks, whole = math.ceil(n / samples_at_once(n, at.size)), float(n) * at.size**2
+        if is_factored(self.C):
+            flops, calls = whole + apart + WEIGHTED * n * at.size * 2.0, blocks * (m + 1.0)
+            return (flops + CALL * calls) / (FACTORED * entry * read)
+        flops, calls = whole + WEIGHTED * n * at.size * m, blocks * m * (m + 1) / 2.0
         return (flops + CALL * calls) / (entry * (1.0 + MOVED * (m - 1)) * read)
 
     def descend_on_gram(
@@ -232,11 +260,18 @@ class ExactModel:
                 H += here.T @ here
                 pause()
                 continue
+            if is_factored(C):
+                for k in range(m):
+                    H[of[k], of[k]] += (here[:, of[k]] * C[first:last, k, 0, None]).T @ here[:, of[k]]
+                here *= C[first:last, classes, 1]
+                H -= here.T @ here
+                pause()
+                continue
             for k in range(m):
                 for q in range(k + 1):
                     H[of[k], of[q]] += (here[:, of[k]] * C[first:last, k, q, None]).T @ here[:, of[q]]
                 pause()
-        for k in range(0 if alone else m):
+        for k in range(0 if alone or is_factored(C) else m):
             for q in range(k):
                 H[of[q], of[k]] = H[of[k], of[q]].T
         return H
