@@ -144,6 +144,19 @@ def test_rows_are_for_hinges_without_an_intercept_where_x_is_sparse() -> None:
     assert not rows("squared", False) and not rows("squared", True)
 
 
+def test_a_weak_ridge_keeps_the_logistic_loss_on_words_with_single_entries() -> None:
+    rng = np.random.default_rng(0)
+    X, y = sp.csc_array(rng.poisson(0.3, (400, 300)).astype(float)), np.arange(400) % 20
+    for loss, rho, rows in (
+        ("logistic", 0.8, False),
+        ("logistic", 0.5, True),
+        ("logistic", 1.0, False),
+        ("multiclass-squared-hinge", 0.8, True),
+    ):
+        penalty = ss.penalties.ElasticNet(rho=rho)
+        assert prefers_rows(ss.Problem(X, y, loss=loss, penalty=penalty, lam_ratio=0.1)) == rows
+
+
 def test_with_many_classes_dense_columns_that_go_together_are_for_single_entries() -> None:
     rng = np.random.default_rng(1)
     factors = rng.standard_normal((600, 3)) @ rng.standard_normal((3, 40))

@@ -17,6 +17,7 @@ from .gradient_steps import is_tangled
 # score: rows win without an intercept and with hinges only (1.1 to 1.7 times as fast), and take up to eight times as
 # long elsewhere (45 problems with 8 to 30 classes).
 MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 8, 0.1
+LEAST_FACTORED = 0.5  # the share for a loss whose Hessians have factors: with a quarter, entries took .86 of the time
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated); not
 # for sums over scores where columns of dense X go together (.1 to .8 of the seconds on five drawn data sets).
@@ -56,13 +57,15 @@ def prefers_rows(problem: Problem) -> bool:
         return False  # weights of single entries, say
     terms = problem.regulariser.entry_terms()
     assert terms is not None
-    ridge = bool(terms[1] >= LEAST_RIDGE * np.mean(terms[0]))
+    curved = float(terms[1] / np.mean(terms[0]))
+    ridge = curved >= LEAST_RIDGE
     n, d, separable = problem.n, problem.d, problem.loss.separable
     if separable and problem.design.is_sparse and (problem.intercept or not problem.loss.hinges):
         return False
     if problem.m**3 * n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * d:
         return problem.design.is_sparse or not (separable and is_tangled(problem))
     if problem.design.is_sparse:
+        ridge = curved >= (LEAST_FACTORED if problem.loss.factored else LEAST_RIDGE)
         many = MANY_WITH_RIDGE if ridge and not problem.intercept else MANY_SCORES
         return problem.m >= many and (ridge or problem.loss.hinges)
     if begins_on_rows(problem):
