@@ -9,8 +9,9 @@
     the same, dense X,     → working-set goes on from newglmnet while a third of the weights is in use (two thirds with
     many weights in use      one score or two): gradient steps on all, which are products with X, if they fall fast
     the same, sparse X,    → working-set, with a ridge in the penalty from eight scores on, with a loss of hinges from
-    many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet. So
-                             also for sums over scores, whose Hessians are diagonal, but for hinges with no intercept
+    many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet.
+                             It takes sums over scores, too, whose Hessians are diagonal, but for those with hinges and
+                             no intercept, and the logistic loss where the ridge is weak
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
     the same, dense X and  → working-set, whose steps are products of matrices: with three scores or more and a sample

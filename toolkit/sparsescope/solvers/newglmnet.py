@@ -147,7 +147,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     title = "newGLMNET"
     menu_order = 130
-    remark = "For penalties that are sums over entries; it keeps an m × m Hessian for every sample, or its diagonal."
+    remark = "For penalties that are sums over entries; it keeps a Hessian for every sample, m × m numbers or fewer."
     doc = "Newton steps on single weights by coordinate descent on the exact second-order model, with shrinking."
     source = "Yuan, Ho and Lin 2012; Friedman, Hastie and Tibshirani 2010"
 
@@ -155,9 +155,8 @@ class NewGLMNET(ModelSolver, EntrySolver):
         reason = super().refuses(problem)
         size = problem.n * problem.m * hessian_width(problem) * problem.dtype.itemsize
         if reason is None and size > MOST_BYTES:
-            kept = "an m × m" if hessian_width(problem) == problem.m else "much of the"
             reason = (
-                f"{self.name} keeps {kept} Hessian for every sample, here {size / 1e9:.1f} GB, more than the "
+                f"{self.name} keeps the Hessian for every sample, here {size / 1e9:.1f} GB, more than the "
                 f"{MOST_BYTES / 1e9:g} GB allowed; lhac keeps none"
             )
         if reason is None and not hasattr(problem.loss, "hessian_product"):

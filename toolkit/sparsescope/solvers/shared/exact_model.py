@@ -94,7 +94,8 @@ class ExactModel:
     def __init__(self, problem: Problem) -> None:
         n, m = problem.n, problem.m
         order: Any = "C" if problem.design.is_sparse else "F"
-        self.C = np.empty((n, m, hessian_width(problem)), dtype=problem.dtype, order=order)
+        # Zeros, for the samples that no entry of the working set ever reaches: their lag is zero, too.
+        self.C = np.zeros((n, m, hessian_width(problem)), dtype=problem.dtype, order=order)
         self.made = np.zeros((n, m), dtype=np.uint8)
         self.R = np.empty((n, m), dtype=problem.dtype, order=order)
 
