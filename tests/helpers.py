@@ -32,6 +32,7 @@ from sparsescope.problems.prediction import Problem
 from sparsescope.registry import Registry, losses, penalties, solvers
 from sparsescope.runs.result import Result
 from sparsescope.runs.solving import solve
+from sparsescope.solvers.newglmnet import NewGLMNET
 
 
 # -------------------------------------------------------------------------------------------------- cases of registries
@@ -285,6 +286,18 @@ def hinge_program(
     assert found.success
     W = (found.x[: d * m] - found.x[d * m : 2 * d * m]).reshape(d, m)
     return float(found.fun), W, (found.x[2 * d * m : 2 * d * m + m] if intercept else None)
+
+
+def first_model(problem: Problem) -> tuple[Any, Any, Any]:
+    """A state of `newglmnet` after a step, its exact model there, and the working set of all entries."""
+    solver: Any = NewGLMNET(opening=False)
+    state: Any = solver.init(problem)
+    solver.step(problem, state)
+    state.look(problem)
+    part = state.entries(problem, np.arange(state.coef.size))
+    state.take_samples(problem)
+    state.model.take(problem, part, state.Z, state.U)
+    return state, state.model, part
 
 
 def whole_hessians(C: np.ndarray) -> np.ndarray:

@@ -10,13 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import whole_hessians
+from helpers import first_model, whole_hessians
 from sparsescope.kernels.coordinates import REPORT
 from sparsescope.kernels.sweeps import both
 from sparsescope.registry import solvers
 from sparsescope.runs.stopping import Gap
 from sparsescope.solvers import working_set
-from sparsescope.solvers.newglmnet import NewGLMNET
 from sparsescope.solvers.shared.gradient_steps import may_open, opens, opens_on_most
 from sparsescope.solvers.shared.rows_or_entries import prefers_rows
 
@@ -35,18 +34,6 @@ def words(loss: str = "logistic", share: float = 0.1, **parts: Any) -> ss.Proble
     X, y = counts()
     y = np.minimum(y, 1) if loss.startswith("binary") else y
     return ss.Problem(X, y, loss=loss, lam_ratio=share, **({"penalty": "l1", "intercept": True} | parts))
-
-
-def first_model(problem: ss.Problem) -> tuple[Any, Any, Any]:
-    """A state after a step, its exact model there, and the working set of all entries."""
-    solver: Any = NewGLMNET(opening=False)
-    state: Any = solver.init(problem)
-    solver.step(problem, state)
-    state.look(problem)
-    part = state.entries(problem, np.arange(state.coef.size))
-    state.take_samples(problem)
-    state.model.take(problem, part, state.Z, state.U)
-    return state, state.model, part
 
 
 def slopes(problem: ss.Problem, R: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ def sample_hessians(columns, ones, rows, classes, first, last, Z, U, Y, loss, sc
             count = _list_missing(columns, rows[a], k, made, listed)
         else:
             count = _list_missing(ones, 0, k, made, listed)
-        for p in range(count):  # without a branch, with which references to Z_i and U_i are counted: 20 times as long
+        for p in range(count):  # with a branch on the sample, references to Z_i and U_i are counted: 20 times as long
             i = listed[p]
             if factored:
                 loss.hessian_factors(Z[i], U[i], Y[i], out, second)

@@ -26,7 +26,8 @@ times is learnt from the certificates.
 A step on entry (j, k) costs nnz(column j), and m times as much if it moves; one on the Gram matrix of s entries, which
 takes n·s² flops of a matrix product to make, costs s. C takes n·m² numbers. A loss that is a sum over scores has
 diagonal Hessians: there a move costs nnz(column j), each score has its own Gram matrix, and C takes n·m numbers. Those
-of the logistic loss are diag(p) − ppᵀ: a move costs twice nnz(column j), too, and C takes 2·n·m numbers.
+of the logistic loss are diag(p) − ppᵀ: from six classes on a step costs twice nnz(column j), moved or not, and C takes
+2·n·m numbers.
 """
 
 from __future__ import annotations

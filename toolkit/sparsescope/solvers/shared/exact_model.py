@@ -38,7 +38,7 @@ MOVED, FACTORED, WEIGHTED, CALL = 0.25, 2.0, 10.0, 90_000.0
 # Weighted columns are made in blocks of so many numbers, which stay in the cache, and of so many samples at least.
 BLOCK, LEAST_SAMPLES = 131_072, 64
 GRAM_SWEEPS = 500  # over one Gram matrix, at most
-MANY_SCORES = 6  # from which on moves on factors of Hessians cost less than those on m × m numbers
+FACTORED_FROM = 6  # scores: from there on moves on factors of Hessians cost less than those on m × m numbers
 NULL = 10.0  # in roundings of the number type and classes: the share of the curvature of an intercept that is none
 FLAT = 500.0  # in roundings of the number type: the share of the curvatures of single entries that is rounding
 
@@ -72,7 +72,11 @@ def hessian_width(problem: Problem) -> int:
     (kernels/hessians.py)."""
     if problem.loss.separable:
         return 1
-    return 2 if problem.loss.factored and problem.m >= MANY_SCORES else problem.m
+    return 2 if problem.loss.factored and problem.m >= FACTORED_FROM else problem.m
+
+
+def _order(problem: Problem) -> Any:
+    return "C" if problem.design.is_sparse else "F"
 
 
 def is_factored(C: np.ndarray) -> bool:
@@ -93,17 +97,20 @@ class ExactModel:
 
     def __init__(self, problem: Problem) -> None:
         n, m = problem.n, problem.m
-        order: Any = "C" if problem.design.is_sparse else "F"
-        # Zeros, for the samples that no entry of the working set ever reaches: their lag is zero, too.
-        self.C = np.zeros((n, m, hessian_width(problem)), dtype=problem.dtype, order=order)
+        self.C = self._room(problem)
         self.made = np.zeros((n, m), dtype=np.uint8)
-        self.R = np.empty((n, m), dtype=problem.dtype, order=order)
+        self.R = np.empty((n, m), dtype=problem.dtype, order=_order(problem))
+
+    def _room(self, problem: Problem) -> np.ndarray:
+        """Room for the Hessians; zeros, for the samples that no entry of the working set reaches: their lag is zero."""
+        shape = problem.n, problem.m, hessian_width(problem)
+        return np.zeros(shape, dtype=problem.dtype, order=_order(problem))
 
     def take(self, problem: Problem, part: Entries, Z: np.ndarray, U: np.ndarray) -> None:
         """The model of these entries at scores Z, where the samples have the gradients U."""
         (y, loss), design, n = problem.terms, problem.design, problem.n
         if self.C.shape[2] != hessian_width(problem):  # another loss
-            self.C = ExactModel(problem).C
+            self.C = self._room(problem)
         rows, classes = part.rows, part.classes
         read = reads(design, rows)
         if not design.is_sparse or read.sum() >= n * problem.m:  # it costs no more to take all samples
@@ -225,7 +232,7 @@ class ExactModel:
         seed: int,
         report: np.ndarray,
     ) -> int:
-        """The same of the entries at some places, which lie class after class."""
+        """Sweep over the Hessian of the entries at these places, which lie class after class, as above."""
         rows, classes, t, ridge, w, s = part.rows[at], part.classes[at], part.t[at], part.ridge[at], new[at], at.size
         slope, violation = np.zeros(s, dtype=self.R.dtype), np.empty(s, dtype=self.R.dtype)
         read = reads(problem.design, rows)

@@ -9,16 +9,15 @@ import pytest
 import scipy.sparse as sp
 
 import sparsescope as ss
-from helpers import whole_hessians
+from helpers import first_model, whole_hessians
 from sparsescope.kernels.coordinates import FLOPS, REPORT
 from sparsescope.runs.stopping import Gap
-from sparsescope.solvers.newglmnet import NewGLMNET
 from sparsescope.solvers.shared import exact_model
 from sparsescope.solvers.shared.exact_model import ExactModel
 from sparsescope.solvers.shared.rows_or_entries import prefers_rows
 
 SEPARABLE = ("squared", "multitask-squared-hinge")
-CLASSES = exact_model.MANY_SCORES + 1
+CLASSES = exact_model.FACTORED_FROM + 1
 WIDTHS = {"squared": 1, "multitask-squared-hinge": 1, "logistic": 2, "multiclass-squared-hinge": CLASSES}
 
 
@@ -33,13 +32,7 @@ def made(dense: bool, loss: str = "squared", share: float = 0.1, **parts: Any) -
 def pair(problem: ss.Problem) -> tuple[Any, list[ExactModel]]:
     """A working set of all entries after a step, and two models there: with the short form of Hessians, of samples with
     random weights, and with whole matrices."""
-    solver: Any = NewGLMNET(opening=False)
-    state: Any = solver.init(problem)
-    solver.step(problem, state)
-    state.look(problem)
-    part = state.entries(problem, np.arange(state.coef.size))
-    state.take_samples(problem)
-    state.model.take(problem, part, state.Z, state.U)
+    state, _, part = first_model(problem)
     rng = np.random.default_rng(5)
     weights = rng.uniform(0.5, 2.0, (problem.n, 1))
     state.model.C[:, :, 0] *= weights
