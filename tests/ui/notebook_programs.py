@@ -45,19 +45,37 @@ def start_jupyter(program: str, folder: Path, *options: str) -> Program:
 
 
 def run_all_cells(page: Page, root: str = "explorer-root") -> None:
-    """Run the notebook, again if need be: JupyterLab drops the command while it is still connecting to the kernel."""
+    """Run the notebook and wait for its first widget or page."""
     page.get_by_text("import sparsescope").first.click()
+    _run(page, "Run All Cells", root)
+
+
+def run_cell(page: Page, number: int, root: str = "explorer-root") -> None:
+    """Run one cell, the first is number 0, and wait for its widget or page."""
+    page.locator(".jp-CodeCell").nth(number).locator(".cm-content").click()
+    _run(page, "Run Selected Cell and Do not Advance", root)
+
+
+def _run(page: Page, command: str, root: str) -> None:
+    """Give a command of the menu Run, again if need be: JupyterLab drops it while it connects to the kernel."""
     idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
     for patience in (40_000, 40_000, PATIENT_MS):
         idle.wait_for(state="attached")
         page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_text("Run All Cells", exact=True).click()
+        page.get_by_text(command, exact=True).click()
         try:
             page.get_by_test_id(root).first.wait_for(state="attached", timeout=patience)
             return
         except PlaywrightTimeout:
             continue
-    raise AssertionError("the widget did not appear after the notebook was run three times")
+    raise AssertionError(f"nothing appeared after three times {command!r}")
+
+
+def clear_outputs(page: Page) -> None:
+    """Clear the outputs of all cells, and wait until they are gone."""
+    page.get_by_role("menuitem", name="Edit", exact=True).click()
+    page.get_by_text("Clear Outputs of All Cells", exact=True).click()
+    expect(page.locator(".jp-OutputArea-child")).to_have_count(0)
 
 
 def lock_in(page: Page, k: int, sure: int) -> Locator:

@@ -12,8 +12,10 @@ from explorer_page import PATIENT_MS, ExplorerPage, Network
 from notebook_programs import (
     LESSONS,
     answer_the_first_lesson,
+    clear_outputs,
     lock_in,
     run_all_cells,
+    run_cell,
     run_last_cell,
     start_jupyter,
     write_notebook,
@@ -21,16 +23,15 @@ from notebook_programs import (
 from playwright.sync_api import Page, expect
 
 CELLS = (
-    "import sparsescope as ss",
+    "import sparsescope as ss\nss.show('geometry', 'iris', height=480, iterations=30)",
+    "ss.explore('pydocs', height=480, lam_ratio=0.1, speed=5)",
     "widget = ss.explore('iris', lam_ratio=0.001, speed=30)\nwidget",
 )
-PLANE = ("import sparsescope as ss", "ss.show('geometry', 'iris', height=480, iterations=30)")
 PAST = (
     "import sparsescope as ss\nproblem = ss.Problem(ss.datasets.load('wine'), loss='logistic', lam_ratio=0.05)",
     "result = ss.solve(problem, 'fista-ls', max_iter=6, tol=1e-14, record=True)\nss.explore(result)",
 )
 OF_TRACE = (PAST[0], PAST[1].replace("explore(result)", "explore(result.trace)"))
-COMPACT = ("import sparsescope as ss\nss.explore('pydocs', height=480, lam_ratio=0.1, speed=5)",)
 ROWS, MOMENTUM = LESSONS["rows"], LESSONS["momentum"]
 WATCHED = (
     "import sparsescope as ss\nfrom sklearn.linear_model import LogisticRegression\ndata = ss.datasets.load('digits')",
@@ -70,10 +71,19 @@ def lab(jupyter: tuple[str, Path], page: Page, request: pytest.FixtureRequest) -
         assert answer.ok, answer.text()
 
 
-def test_the_widget_lives_in_jupyterlab(page: Page, network: Network, lab: str) -> None:
-    explorer = ExplorerPage(page, lab)
+def test_a_page_a_compact_widget_and_the_explorer_live_in_cells_one_after_another(
+    page: Page, network: Network, lab: str
+) -> None:
+    """One notebook, whose kernel starts once; the output of a cell is cleared before the next one is run."""
     page.goto(lab)
-    run_all_cells(page)
+    run_cell(page, 0, "page-root")
+    a_page_of_the_app_keeps_to_its_height(page)
+    clear_outputs(page)
+    run_cell(page, 1)
+    the_compact_explorer_keeps_to_its_height(page)
+    clear_outputs(page)
+    run_cell(page, 2)
+    explorer = ExplorerPage(page, lab)
     explorer.wait_ready()
     expect(explorer.part("explorer-root")).to_be_visible()
     explorer.run()
@@ -94,12 +104,25 @@ def test_the_widget_lives_in_jupyterlab(page: Page, network: Network, lab: str) 
     expect(silent).to_contain_text(f"iteration {iteration}")
 
 
-@pytest.mark.parametrize("lab", [COMPACT], indirect=True)
-def test_a_compact_widget_stays_within_its_height(page: Page, lab: str) -> None:
+def a_page_of_the_app_keeps_to_its_height(page: Page) -> None:
+    """A key in the plane moves the start, and the page computes its path."""
+    settled = "() => window.__sparsescope && window.__sparsescope.page.body.settled()"
+    page.wait_for_function(settled)
+    root = page.get_by_test_id("page-root")
+    assert root.evaluate("e => e.getRootNode().host.clientHeight") == 480
+    plane = page.get_by_test_id("plane")
+    expect(plane).to_be_visible()
+    plane.press("ArrowUp")
+    page.wait_for_function(settled)
+    paths = page.evaluate("window.__sparsescope.page.body.paths")
+    settings = page.evaluate("window.__sparsescope.settings")
+    assert paths["wanted"] == [settings["start1"], settings["start2"]] and settings["start2"] != 0.8
+    assert [path["iterations"] for path in paths["paths"]]
+
+
+def the_compact_explorer_keeps_to_its_height(page: Page) -> None:
     """The numbers, one chart, W and the bar of the past are all in sight, and nothing covers a chart."""
-    explorer = ExplorerPage(page, lab)
-    page.goto(lab)
-    run_all_cells(page)
+    explorer = ExplorerPage(page, page.url)
     explorer.wait_ready()
     expect(explorer.part("mode")).to_have_text("not begun")
     expect(explorer.part("status-message")).to_contain_text("press Run")
@@ -136,24 +159,6 @@ def test_a_result_is_shown_with_its_past_and_goes_on(page: Page, lab: str) -> No
     explorer.click("step-button")
     explorer.wait("s.status.iteration === 7")
     expect(explorer.part("scrub")).to_be_visible()
-
-
-@pytest.mark.parametrize("lab", [PLANE], indirect=True)
-def test_a_page_of_the_app_lives_in_a_cell_within_its_height(page: Page, network: Network, lab: str) -> None:
-    page.goto(lab)
-    run_all_cells(page, "page-root")
-    settled = "() => window.__sparsescope && window.__sparsescope.page.body.settled()"
-    page.wait_for_function(settled)
-    root = page.get_by_test_id("page-root")
-    assert root.evaluate("e => e.getRootNode().host.clientHeight") == 480
-    plane = page.get_by_test_id("plane")
-    expect(plane).to_be_visible()
-    plane.press("ArrowUp")
-    page.wait_for_function(settled)
-    paths = page.evaluate("window.__sparsescope.page.body.paths")
-    settings = page.evaluate("window.__sparsescope.settings")
-    assert paths["wanted"] == [settings["start1"], settings["start2"]] and settings["start2"] != 0.8
-    assert [path["iterations"] for path in paths["paths"]]
 
 
 @pytest.mark.slow

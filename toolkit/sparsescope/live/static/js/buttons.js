@@ -1,6 +1,6 @@
 // Run, pause, step, step ×10 and reset.
 
-import { h, setAttribute, setText } from "./dom.js";
+import { disable, h, setAttribute, setText, show } from "./dom.js";
 
 const LIVE_WORDS = { run: "Run", on: "Run on", runs: "run", reset: "Reset" };
 const REPLAY_WORDS = { run: "Play", on: "Play", runs: "play", reset: "Start" };
@@ -34,20 +34,20 @@ export class Buttons {
   }
 
   draw(mode, playing, start, undoable, turbo = null) {
-    this.turbo.hidden = !turbo;
-    this.turbo.disabled = turbo === "taken";
+    show(this.turbo, Boolean(turbo));
+    disable(this.turbo, turbo === "taken");
     setAttribute(this.turbo, "aria-pressed", String(turbo === "mine"));
     this.turbo.classList.toggle("primary", turbo === "mine");
-    this.undo.disabled = !undoable;
+    disable(this.undo, !undoable);
     setAttribute(this.reset, "title", `start again from ${start} (r)`);
     this.running = playing;
     setAttribute(this.run, "aria-pressed", String(this.running));
     this.run.classList.toggle("primary", !this.running);
     this.pause.classList.toggle("primary", this.running);
     setText(this.run, mode === "finished" ? this.words.on : this.words.run);
-    this.run.disabled = this.running;
-    this.pause.disabled = !this.running;
-    this.step.disabled = this.step10.disabled = this.running || mode === "loading";
-    this.reset.disabled = mode === "loading";
+    disable(this.run, this.running);
+    disable(this.pause, !this.running);
+    for (const one of [this.step, this.step10]) disable(one, this.running || mode === "loading");
+    disable(this.reset, mode === "loading");
   }
 }

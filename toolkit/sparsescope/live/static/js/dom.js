@@ -75,6 +75,11 @@ export function show(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }
 
+/** Disable an element, or enable it, only if it is not so already: the browser styles it anew each time it is told. */
+export function disable(element, disabled) {
+  if (element.disabled !== disabled) element.disabled = disabled;
+}
+
 /** A canvas as sharp as the screen; returns its context, scaled to CSS pixels, and says whether the size changed. */
 export function fitCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;

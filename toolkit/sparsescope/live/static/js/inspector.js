@@ -1,6 +1,6 @@
 // The inspector: the weights of one chosen row of W, by class, as bars.
 
-import { h, setText, show } from "./dom.js";
+import { h, setAttribute, setText, show } from "./dom.js";
 import { count, known } from "./charts/format.js";
 import { exact } from "./charts/axes.js";
 import { words } from "./charts/kinds.js";
@@ -14,6 +14,20 @@ export function largest(values, classes, nonzero, m, most = MOST) {
   const lit = all.filter(([value]) => value !== 0).sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]) || a[1] - b[1]);
   const shown = lit.slice(0, most);
   return { shown, more: nonzero - shown.length, zero: m - nonzero };
+}
+
+/** The row of the largest norm in a picture of W, or the feature with most ties; null if W is zero. */
+export function heaviest(picture) {
+  if (!picture.nonzero) return null;
+  const sizes = picture.norms || picture.degrees; // of the rows shown, or of all features of a network
+  let best = 0;
+  for (let k = 1; k < sizes.length; k++) if (sizes[k] > sizes[best]) best = k;
+  return picture.norms ? picture.rows[best] : best;
+}
+
+/** Whether a row has become zero, or belongs to another stage than the rows of the picture. */
+export function isGone(picture, row) {
+  return (picture.row === row && picture.row_nonzero === 0) || (Boolean(picture.steps) && !picture.rows.includes(row));
 }
 
 export class Inspector {
@@ -70,12 +84,10 @@ export class Inspector {
       const row = this.list.children[k];
       const [name, track, text] = row.children;
       setText(name, store.problem.class_names[c]);
-      name.title = store.problem.class_names[c];
+      setAttribute(name, "title", store.problem.class_names[c]);
       setText(text, exact(value));
       const bar = track.firstChild;
-      const part = (50 * Math.abs(value)) / top;
-      bar.style.width = part + "%";
-      bar.style.left = value < 0 ? 50 - part + "%" : "50%";
+      bar.style.transform = `scaleX(${value / top})`; // from the middle; lays nothing out
       bar.style.background = palette.colour(value < 0 ? "blue" : "vermillion");
     });
   }

@@ -9,7 +9,7 @@ import { ChartGrid } from "./charts/chartgrid.js";
 import { Controls } from "./controls.js";
 import { Guest } from "./guest.js";
 import { Help } from "./keyboard.js";
-import { Inspector } from "./inspector.js";
+import { heaviest, Inspector, isGone } from "./inspector.js";
 import { Link } from "./link.js";
 import { Messages, StatusLine } from "./status.js";
 import { Names } from "./names.js";
@@ -289,15 +289,11 @@ export class Page {
     this.link.layout(message);
   }
 
-  /** Until somebody chooses, the inspector shows the row that weighs most when the first weights come. */
+  /** Until somebody chooses, the inspector shows a row that is in W. */
   chooseFirst() {
-    const picture = this.store.picture;
-    const gone = this.auto && picture && picture.steps && !picture.rows.includes(this.selected); // another stage, other rows
-    if ((this.chosen && !gone) || !picture || !picture.nonzero) return;
-    const sizes = picture.norms || picture.degrees; // of the rows shown, or of all features of a network
-    let best = 0;
-    for (let k = 1; k < sizes.length; k++) if (sizes[k] > sizes[best]) best = k;
-    this.select(picture.norms ? picture.rows[best] : best, true);
+    const { picture } = this.store;
+    const row = picture && (!this.chosen || (this.auto && isGone(picture, this.selected))) ? heaviest(picture) : null;
+    if (row !== null) this.select(row, true);
   }
 
   select(row, auto = false) {

@@ -1,6 +1,6 @@
 // The bar under the charts that moves every view to an iteration of the past, and steps back and forward.
 
-import { h, setAttribute, setText, show } from "./dom.js";
+import { disable, h, setAttribute, setText, show } from "./dom.js";
 import { readings } from "./charts/readout.js";
 import { iterations } from "./charts/format.js";
 
@@ -108,8 +108,8 @@ export class Scrubber {
     setAttribute(this.range, "aria-valuetext", `iteration ${iterations(iteration)}`);
     setText(this.said, at < 0 ? `iteration ${iterations(iteration)}${this.last(store) ? `, the ${this.player ? "last" : "newest"}` : ""}` : this.sentence(store, at));
     show(this.live, at >= 0 || !this.last(store));
-    this.back.disabled = shown === 0;
-    this.on.disabled = at < 0 && this.last(store);
+    disable(this.back, shown === 0);
+    disable(this.on, at < 0 && this.last(store));
   }
 
   /** Whether the page has all events there are. */

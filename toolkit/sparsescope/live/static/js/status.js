@@ -91,7 +91,7 @@ export class StatusLine {
     this.drawReported(store.problem ? store.problem.reported : [], status);
     const right = status.test_accuracy ?? status.test_precision_at_1;
     value("test", known(right) ? (100 * right).toFixed(1) + " %" : "–", right);
-    this.items.test.parentElement.hidden = !known(right);
+    show(this.items.test.parentElement, known(right));
     const moving = store.mode === "running";
     value("rate", moving && known(store.rate) ? number(store.rate, 3) : "–", moving ? store.rate : null);
     const said = store.mode === "error" ? "" : store.message; // the box above says what went wrong
@@ -124,7 +124,7 @@ export class StatusLine {
       const node = this.items[name];
       setText(node, !known(value) ? "–" : unit === "share" ? `${short(100 * value, 3)} %` : Math.abs(value) < 1000 ? short(value, 3) : compact(value));
       setAttribute(node, "data-value", known(value) ? value : "");
-      node.parentElement.hidden = !known(value);
+      show(node.parentElement, known(value));
     }
   }
 
@@ -135,9 +135,9 @@ export class StatusLine {
     const loose = store.problem && store.problem.kinks && !known(status.dual_entries);
     setText(this.tick, certified ? proof(store) : known(status.iteration) ? words(store.problem).noGap || "no certificate yet" : "");
     this.tick.classList.toggle("good", reached);
-    this.tick.title = certified
+    setAttribute(this.tick, "title", certified
       ? `A dual point proves that F is at most ${scientific(store.proved())} (relative) above its minimum; the gap is that of iteration ${iterations(status.gap_iteration)}.${reached ? " The stop rule asks for no more." : ""}${loose ? " The loss has kinks and this method keeps no dual point: the bound is true, but it does not close." : ""}`
-      : "The duality gap has not been evaluated for this problem yet, or this problem has none.";
+      : "The duality gap has not been evaluated for this problem yet, or this problem has none.");
   }
 
   speak(store, status) {

@@ -1,6 +1,6 @@
 // The row above the charts: the problem in a line, and choices that only concern looking, which are kept in the settings too, so that a link shows the same.
 
-import { h, setAttribute, setText } from "./dom.js";
+import { disable, h, setAttribute, setText, show } from "./dom.js";
 import { words } from "./charts/kinds.js";
 import { openButton, recordButton } from "./record.js";
 import { short } from "./charts/format.js";
@@ -36,12 +36,12 @@ export class ViewTools {
     if (settings.x && this.xSelect.value !== settings.x) this.xSelect.value = settings.x;
     setAttribute(this.logx, "aria-pressed", String(Boolean(settings.xlog)));
     setAttribute(this.logy, "aria-pressed", String(settings.ylog !== false));
-    this.pinButton.disabled = !(store.n > 1);
-    this.recordButton.hidden = this.openButton.hidden = this.page.replay !== null;
-    this.unpinButton.hidden = !this.page.ghosts.length;
+    disable(this.pinButton, !(store.n > 1));
+    for (const one of [this.recordButton, this.openButton]) show(one, this.page.replay === null);
+    show(this.unpinButton, this.page.ghosts.length > 0);
     setText(this.unpinButton, this.page.ghosts.length > 1 ? "Unpin both" : "Unpin");
     setAttribute(this.unpinButton, "title", this.page.ghosts.map((ghost) => ghost.name).join("; "));
-    this.unzoom.hidden = !axis.zoom && !this.page.charts.some(({ chart }) => chart.zoomY || (chart.spec.x && chart.axis.zoom));
+    show(this.unzoom, Boolean(axis.zoom) || this.page.charts.some(({ chart }) => chart.zoomY || (chart.spec.x && chart.axis.zoom)));
     const p = store.problem;
     setText(this.facts, p ? `${p.name} · ${words(p).sizes(p)}${this.page.replay ? ` · λ ${short(store.lam)}` : ""}` : "");
     setText(this.page.inspector.sentence, words(p).inspect);

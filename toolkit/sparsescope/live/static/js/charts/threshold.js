@@ -1,6 +1,6 @@
 // The threshold strip: a dot for every feature at the λ at which it enters, and a bar at the λ in force, to be dragged.
 
-import { fitCanvas, h, setAttribute } from "../dom.js";
+import { fitCanvas, h, setAttribute, setText, show } from "../dom.js";
 import { count, logTicks, ofIteration, number, scientific, short, tickTexts } from "./format.js";
 import { CanvasChart } from "./chartbox.js";
 import { drawSideTitle, fitText } from "./axes.js";
@@ -166,7 +166,7 @@ export class ThresholdChart extends CanvasChart {
     const { strip, problem } = store;
     const sentence = !strip ? this.spec.empty : strip.reason;
     this.box.setEmpty(sentence);
-    this.bar.hidden = Boolean(sentence);
+    show(this.bar, !sentence);
     this.box.setNote(sentence || !strip ? "" : stripSentence(strip) + ofIteration(strip, store));
     const lam = this.lam();
     // a strip comes less often than a frame
@@ -255,7 +255,7 @@ export class ThresholdChart extends CanvasChart {
     Object.assign(this.bar.style, { left: area.left + "px", width: area.width + "px", top: y - 10 + "px" });
     const { store } = this.context;
     const ratio = store.settings.lam_ratio;
-    this.tag.textContent = `λ ${scientific(lam, 2)}`;
+    setText(this.tag, `λ ${scientific(lam, 2)}`);
     for (const [name, value] of [["aria-valuenow", ratio], ["aria-valuemin", 1e-4], ["aria-valuemax", 1], ["aria-valuetext", `λ is ${short(ratio, 3)} of its largest value; ${stripSentence(store.strip)}`]]) setAttribute(this.bar, name, value);
   }
 
