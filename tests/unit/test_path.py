@@ -324,7 +324,7 @@ def test_the_limit_of_iterations_is_for_one_lam_and_is_reported(problem: ss.Prob
 
 
 def test_without_a_gap_the_violation_decides(problem: ss.Problem) -> None:
-    event = ss.Run(problem.with_lam(0.5), "ista").advance()
+    event = dataclasses.replace(ss.Run(problem.with_lam(0.5), "ista").advance(), iteration=1)
     without = dataclasses.replace(event, gap=float("nan"), relative_gap=float("nan"))
     rule = Solved(1e-3)
     assert rule.check(without) is None
@@ -335,6 +335,23 @@ def test_without_a_gap_the_violation_decides(problem: ss.Problem) -> None:
         "nothing was evaluated"
     )
     assert "certified" in (rule.check(dataclasses.replace(event, relative_gap=1e-3)) or "")
+
+
+@pytest.mark.parametrize("solver", ["auto", "bcd-ls", "fista-ls", "newglmnet"])
+@pytest.mark.parametrize("tol", [1e-1, 1e-3])
+def test_a_lam_is_not_left_without_a_step_unless_it_is_solved_much_better(solver: str, tol: float) -> None:
+    """Zero weights have almost the F of the first λ: a wide tol would let them stand for its solution."""
+    problem = ss.Problem(ss.datasets.load("wine"), loss="logistic", penalty="l1")
+    found = ss.path(problem, solver, n_lams=20, ratio=0.5, tol=tol)
+    assert found.converged.all()
+    assert ((found.iterations > 0) | (found.relative_gap <= 0.01 * tol)).all()
+    assert found.nonzero_rows[1:].all(), "weights enter below λ_max"
+
+
+def test_a_given_rule_may_leave_a_lam_without_a_step() -> None:
+    problem = ss.Problem(ss.datasets.load("wine"), loss="logistic", penalty="l1")
+    found = ss.path(problem, n_lams=20, ratio=0.5, stop=Gap(0.1))
+    assert found.converged.all() and (found.iterations == 0).sum() > 1
 
 
 def test_certificates_are_close_together_where_a_lam_begins(problem: ss.Problem) -> None:

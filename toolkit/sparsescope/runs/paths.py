@@ -28,11 +28,18 @@ from .trace import Recorder
 __all__ = ["Path", "PathRun", "Solved", "path"]
 
 
+# Share of ``tol`` to which the solution of a λ must be certified at the next one to be its solution, too. Otherwise the
+# first λ, where F hardly differs from that of zero weights, would have the largest errors of a path by far: up to 3e-3
+# at a tolerance of 1e-2, where all others had less than 3e-5 (logistic loss, ℓ1, two sets of text).
+UNMOVED = 1e-2
+
+
 @dataclass
 class Solved(Gap):
     """Stopping rule applied at each λ: certified to a relative duality gap of ``tol``, see :class:`Gap`.
 
-    Where no gap can be evaluated (NaN), the exact violation must be at most ``tol``·λ instead.
+    Where no gap can be evaluated (NaN), the exact violation must be at most ``tol``·λ instead. Before the first
+    iteration at a λ, a hundredth of ``tol`` is asked for: a step is cheap there, and leads far.
 
     Parameters
     ----------
@@ -49,6 +56,9 @@ class Solved(Gap):
             raise ValueError(f"tol is {self.tol!r}; it must be a positive number")
 
     def check(self, event: Event) -> str | None:
+        return (replace(self, tol=UNMOVED * self.tol) if event.iteration == 0 else self)._met(event)
+
+    def _met(self, event: Event) -> str | None:
         if (reason := super().check(event)) is not None:
             return reason
         if event.certified and event.gap != event.gap and event.violation <= self.tol * event.lam:
