@@ -252,6 +252,10 @@ def test_the_path_grows_and_a_click_chooses_lam_for_all_pages(page: Page, networ
         "of 2 halves of the samples at this λ or a larger one (✓)"
     )
     body = "window.__sparsescope.page.body"
+    names = page.locator(".path-name")
+    names.first.evaluate(f"(name) => {{ name.textContent = {body}.fit('W'.repeat(40)) }}")
+    beyond = "(name) => name.getBoundingClientRect().right - name.ownerSVGElement.getBoundingClientRect().right"
+    assert names.first.evaluate(beyond) <= 0, "a name of wide letters ends inside the picture"
     page.evaluate(f"{body}.shares = {{ ...{body}.shares, halves: 1 }}; {body}.drawList()")
     expect(page.get_by_test_id("path-stability")).to_contain_text("1 of 2 halves of the samples are counted")
     assert "✓" not in str(page.locator(".path-side").first.text_content()), "nothing is called stable after one half"

@@ -1,6 +1,7 @@
 // The path page: ‖W_j‖ against λ while the path grows, accuracy and rows beneath it, and the rows at the chosen λ beside.
 
 import { fitCanvas, formula, h, setText, show, symbols } from "../dom.js";
+import { fitText } from "../charts/axes.js";
 import { levelled, lowered, s } from "../charts/svg.js";
 import { count, known, linearTicks, logTicks, number, plural, roundUp, scientific, short, tickTexts } from "../charts/format.js";
 import { FONT } from "../charts/palette.js";
@@ -226,8 +227,9 @@ class PathBody extends StudyBody {
 
   /** A name as far as there is room beside the charts. */
   fit(text) {
-    const most = Math.floor((this.right() - 10) / 6.9);
-    return text.length > most ? text.slice(0, most - 1) + "…" : text;
+    this.ruler ??= document.createElement("canvas").getContext("2d");
+    this.ruler.font = "700 12px " + FONT; // that of the line under the pointer is the widest
+    return fitText(this.ruler, text, this.right() - 10);
   }
 
   *grid({ width, height, wide, top, bottom }, X, Y, ticks, text) {
