@@ -165,19 +165,21 @@ browser:
 	find_browser || echo "No Chromium found: the browser tests will be skipped." \
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
-# Every part runs, whatever fails before it; what failed is said at the end. The style comes first. The types are checked
-# beside the pages; what they print follows. The pages come before the tests without a browser and not beside them: on two
-# processors both at once take longer than one after the other.
+# Every part runs, whatever fails before it; what failed is said at the end. The style comes first. The types and the pages
+# are checked beside the tests without a browser; what they print follows. Those take what the pages leave of the
+# processors (their browsers and servers wait for each other a tenth of the time) and all of it afterwards: with the same
+# right to it, both would take longer than one after the other.
 ALL_PARTS = set -u; failed=""; said=$$(mktemp -d); \
 	trap 'kill $$(jobs -p) 2>/dev/null; rm -rf "$$said"' EXIT; trap 'exit 130' INT TERM; \
 	run() { $(MAKE) --no-print-directory $$1; }; \
 	run lint || failed="$$failed lint"; \
 	run types >"$$said/types" 2>&1 & types=$$!; \
-	run $(2) || failed="$$failed $(2)"; \
+	run $(2) >"$$said/pages" 2>&1 & pages=$$!; \
+	nice -n 19 $(MAKE) --no-print-directory $(1) || failed="$$failed $(1)"; \
 	wait $$types || failed="$$failed types"; cat "$$said/types"; \
-	run $(1) || failed="$$failed $(1)"; \
+	wait $$pages || failed="$$failed $(2)"; cat "$$said/pages"; \
 	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }; \
-	echo "All parts passed: lint types $(2) $(1)"
+	echo "All parts passed: lint $(1) types $(2)"
 
 test: $(READY_DEV)
 	$(call ALL_PARTS,unit,pages)
@@ -185,9 +187,12 @@ test: $(READY_DEV)
 test-all: $(READY_DEV)
 	$(call ALL_PARTS,unit-all,pages-all)
 
+# Plugins of the browser tests, or of nobody here, ask before and after each of ten thousand tests.
+WITHOUT := -p no:playwright -p no:anyio
+
 unit: $(READY_DEV)
 	echo "Tests without a browser (pytest, without those marked slow or peers; $(UNITS) at a time)"
-	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n $(UNITS) --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui and not slow and not peers" -n $(UNITS) --dist worksteal -q $(WITHOUT) $(ARGS)
 
 pages: $(READY_DEV) browser
 	echo "Tests of the pages in a browser (pytest, without those marked slow)"
@@ -195,7 +200,7 @@ pages: $(READY_DEV) browser
 
 unit-all: $(READY_DEV)
 	echo "All tests without a browser (pytest, with those marked slow or peers)"
-	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui" -n $(UNITS) --dist worksteal -q $(ARGS)
+	$(BIN)/python -m pytest tests --ignore=tests/ui -m "not ui" -n $(UNITS) --dist worksteal -q $(WITHOUT) $(ARGS)
 
 pages-all: $(READY_DEV) browser
 	echo "All tests of the pages in a browser (pytest)"
