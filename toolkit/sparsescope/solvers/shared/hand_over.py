@@ -15,7 +15,7 @@ from .interior_point import factoring
 from .interior_point import suits as takes_interior_points
 from .proximal_point import suits
 from .row_space_pays import is_overspent, is_wide
-from .rows_or_entries import begins_on_rows
+from .rows_or_entries import begins_on_rows, keeps_entries
 
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
 # as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
@@ -72,6 +72,8 @@ def fitting(problem: Problem, chosen: tuple[Solver, str], state: Any) -> tuple[S
     if state.delegate == steps:
         least *= THINNED
     if np.count_nonzero(state.coef[: problem.d]) < least * problem.d * problem.m or steps.solves(problem) is not None:
+        return chosen
+    if keeps_entries(problem):
         return chosen
     return steps, (
         f"many of {problem.d} × {problem.m} weights are in use: gradient steps on all of them, which are products with "
