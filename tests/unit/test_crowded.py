@@ -233,6 +233,39 @@ def test_few_scores_take_a_larger_share(classes: int, share: float) -> None:
         assert (fitting(made, chosen, state)[0].name == "working-set") is goes_on
 
 
+def test_one_score_stays_on_entries_where_columns_have_few_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = drawn()
+    made = ss.Problem(X, y > 1, loss="binary-logistic", penalty="l1", lam_ratio=0.02)
+    assert made.directions() < rows_or_entries.FEW_DIRECTIONS, "or the case says nothing"
+    chosen = NewGLMNET(), "given"
+    state = chosen[0].init(made, np.ones((made.d, 1)))
+    assert fitting(made, chosen, state) is chosen
+    monkeypatch.setattr(rows_or_entries, "FEW_DIRECTIONS", 0)
+    assert fitting(made, chosen, state)[0].name == "working-set"
+
+
+@pytest.mark.parametrize(
+    ("loss", "share", "first"),
+    [
+        ("binary-squared-hinge", 0.02, "newglmnet"),
+        ("binary-squared-hinge", 0.003, "working-set"),
+        ("binary-logistic", 0.02, "working-set"),
+    ],
+)
+def test_many_samples_close_the_hinges_of_one_score(
+    loss: str, share: float, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_or_entries, "FEW_DIRECTIONS", 0)
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((1600, 150))
+    y = X @ rng.standard_normal(150) + 5.0 * rng.standard_normal(1600) > 0.0
+    made = ss.Problem(X, y, loss=loss, penalty="l1", lam_ratio=share)
+    assert ss.solvers.Auto().choose(made)[0].name == first
+    exact = NewGLMNET()
+    state = exact.init(made, np.ones((made.d, 1)))
+    assert fitting(made, (exact, "given"), state)[0].name == first
+
+
 def test_the_opening_says_whether_gradient_steps_go_on_well() -> None:
     """They do where features are all of one kind, and not where these share a factor: then newglmnet stays."""
     rng = np.random.default_rng(1)

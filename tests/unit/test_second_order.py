@@ -841,3 +841,25 @@ def test_auto_sweeps_over_rows_of_words_where_hessians_of_samples_cost_more_than
     assert found.reason.startswith(f"{chosen}: ") and found.converged
     other = ss.solve(problem, "newglmnet" if chosen == "working-set" else "bcd-ls", tol=1e-6, record=False)
     assert found.objective == pytest.approx(other.objective, rel=2e-6)
+
+
+def test_a_certificate_may_follow_a_costly_iteration_and_leaves_the_working_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(newglmnet, "DEAR", 0.0)
+    monkeypatch.setattr(newglmnet, "LOWERED", np.inf)
+    problem, solver = binary(digits, 0.02), newglmnet.NewGLMNET(opening=False)
+    state, kept = solver.init(problem), 0
+    state.aim = 1e-9
+    for _ in range(30):
+        solver.step(problem, state)
+        if state.ready and not state.solved:
+            here = state.part
+            solver.step(problem, state)
+            assert state.part is here
+            kept += 1
+    assert kept, "or the case says nothing"
+    early = ss.solve(problem, solver, tol=1e-6)
+    monkeypatch.setattr(newglmnet, "LOWERED", 0.0)
+    late = ss.solve(problem, solver, tol=1e-6)
+    assert early.converged and late.converged and early.iterations <= late.iterations  # of the same sequence

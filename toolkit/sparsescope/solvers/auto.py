@@ -7,7 +7,8 @@
     smooth loss, penalty → newglmnet, if the Hessians of all samples fit into memory: of our own the fastest to 1e-6 in
     that sums entries      benchmarks/bench_default.py; at 1e-2 sweeps over rows are faster on some multiclass problems
     the same, dense X,     → working-set goes on from newglmnet while a third of the weights is in use (two thirds with
-    many weights in use      one score or two): gradient steps on all, which are products with X, if they fall fast
+    many weights in use      one score or two): gradient steps on all, which are products with X, if they fall fast.
+                             With one score not where columns go together, nor for hinges with many samples
     the same, sparse X,    → working-set, with a ridge in the penalty from eight scores on, with a loss of hinges from
     many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet.
                              It takes sums over scores, too, whose Hessians are diagonal, but for those with hinges and

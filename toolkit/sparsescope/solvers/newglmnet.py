@@ -76,6 +76,9 @@ CG_SHARE, WITHIN = 0.01, 0.5
 # sign changed, as shares of those that are set.
 WASTED, LEAST_ALLOWED, MOST_ALLOWED = 0.1, 0.1, 16.0
 MOST_STEPS = 10  # on one working set
+# After an iteration of DEAR multiplications for each number of X and score a certificate, which costs one product with
+# X, is tried where its violation would do if the iteration has lowered it by the second factor.
+DEAR, LOWERED = 8.0, 10.0
 
 
 def sweeps_left(ratio: float) -> float:
@@ -104,7 +107,7 @@ class NewGLMNETState(EntryState):
         self.rows = self.gradient = None
         if self.unsettled is not problem.loss:
             self.unsettled = None
-        self.steps_here = 0
+        self.steps_here, self.solved = 0, False  # whether the working set is
         self.floor, self.by_goal = 0.0, False  # by_goal: the floor stands for the gap at which the run will stop
         self.strict = min(1.0, self.strict / STRICTER)
         self.lenience = min(MORE_LENIENT * self.lenience, MOST_LENIENCE)
@@ -211,7 +214,9 @@ class NewGLMNET(ModelSolver, EntrySolver):
         taken = self.finish(problem, state, part, new)
         state.steps_here += 1
         enough = state.floor * (state.lenience if state.by_goal else 1.0)
-        state.ready = bool(report[TOP] <= enough or not taken or state.steps_here >= MOST_STEPS)
+        state.solved = bool(report[TOP] <= enough or not taken or state.steps_here >= MOST_STEPS)
+        near = state.by_goal and report[TOP] <= LOWERED * enough
+        state.ready = state.solved or bool(near and report[FLOPS] >= DEAR * problem.design.nnz * problem.m)
         self.note(state, part, report[SWEEPS], report[STEPS], report[FLOPS])
 
     def _solve(self, problem: Problem, state: NewGLMNETState, part: Entries, new: np.ndarray) -> None:
@@ -296,7 +301,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     def _part(self, problem: Problem, state: NewGLMNETState) -> Entries:
         """The working set with its weights, chosen anew if the present one is solved."""
-        if state.part is not None and not state.ready:
+        if state.part is not None and not state.solved:
             state.part.w = state.coef.ravel()[state.part.at]
             return state.part
         if state.part is not None and state.by_goal:  # no certificate ended the run
@@ -320,7 +325,7 @@ class NewGLMNET(ModelSolver, EntrySolver):
         pause()
         state.part = state.entries(problem, np.flatnonzero(used))
         outside = float(np.where(used, 0.0, state.violation.ravel())[: state.d * problem.m].max())
-        state.floor, state.steps_here, state.ready = self._floor(problem, state, top), 0, False
+        state.floor, state.steps_here, state.solved = self._floor(problem, state, top), 0, False
         if LEAVE_OUTSIDE * outside > state.floor:
             state.floor, state.by_goal = LEAVE_OUTSIDE * outside, False
         return state.part
