@@ -198,6 +198,18 @@ def test_one_score_opens_as_well(loss: str) -> None:
     assert run.observe().objective == pytest.approx(plain.objective, rel=2e-8)
 
 
+@pytest.mark.parametrize(("classes", "opens"), [(1, True), (2, False), (3, True)])
+def test_with_few_features_one_score_and_several_open(classes: int, opens: bool) -> None:
+    X, y = drawn()
+    loss = "binary-squared-hinge" if classes == 1 else "multiclass-squared-hinge"
+    made = ss.Problem(X[:, :20], y % max(classes, 2), loss=loss, penalty="l1", lam_ratio=0.1)
+    solver = NewGLMNET()
+    state: Any = solver.init(made)
+    solver.step(made, state)
+    assert (state.gradient is not None) is opens
+    assert ss.solve(made, solver, tol=1e-8).converged
+
+
 @pytest.mark.parametrize("loss", ["crammer-singer", "separation-ranking"])
 def test_from_sparse_weights_of_another_loss(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The weights of pd-sparse are no array."""
