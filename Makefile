@@ -166,9 +166,9 @@ browser:
 	  "To run them: apt-get install chromium, or set SPARSESCOPE_CHROMIUM to a browser's path."
 
 # Every part runs, whatever fails before it; what failed is said at the end. The style comes first. The types and the pages
-# are checked beside the tests without a browser; what they print follows. Those take what the pages leave of the
-# processors (their browsers and servers wait for each other a tenth of the time) and all of it afterwards: with the same
-# right to it, both would take longer than one after the other.
+# are checked beside the tests without a browser, and what they print follows. The tests without a browser take what the
+# pages leave of the processors (browsers and servers wait for each other a tenth of the time) and all of it afterwards:
+# with the same right to it, both would take longer than one after the other.
 ALL_PARTS = set -u; failed=""; said=$$(mktemp -d); \
 	trap 'kill $$(jobs -p) 2>/dev/null; rm -rf "$$said"' EXIT; trap 'exit 130' INT TERM; \
 	run() { $(MAKE) --no-print-directory $$1; }; \

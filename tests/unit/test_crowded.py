@@ -264,7 +264,7 @@ def test_one_score_stays_on_entries_where_columns_have_few_directions(monkeypatc
         ("binary-logistic", 0.02, "working-set"),
     ],
 )
-def test_many_samples_close_the_hinges_of_one_score(
+def test_hinges_of_one_score_with_many_samples_stay_on_entries(
     loss: str, share: float, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows_or_entries, "FEW_DIRECTIONS", 0)

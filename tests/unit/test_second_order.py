@@ -843,7 +843,7 @@ def test_auto_sweeps_over_rows_of_words_where_hessians_of_samples_cost_more_than
     assert found.objective == pytest.approx(other.objective, rel=2e-6)
 
 
-def test_a_certificate_may_follow_a_costly_iteration_and_leaves_the_working_set(
+def test_a_certificate_may_follow_a_costly_iteration_on_a_working_set_that_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(newglmnet, "DEAR", 0.0)
