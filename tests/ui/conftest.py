@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from explorer_page import PATIENT_MS, ExplorerPage, Network
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect
+from playwright.sync_api import Error as PlaywrightError
 from programs import start_explorer
 
 from sparsescope.cli import BROWSERS
@@ -112,6 +113,24 @@ def context(profile: Profile) -> Iterator[BrowserContext]:
     """Overrides pytest-playwright's: the profile, which knows nothing of the tests before."""
     yield profile.context
     profile.forget()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Add to the report of a test that failed what its pages showed and what they complained of."""
+    report = yield
+    named = getattr(item, "funcargs", {})
+    if call.when == "call" and report.failed and "context" in named:
+        for page in named["context"].pages[1:]:
+            try:
+                said = page.locator("body").aria_snapshot(timeout=5_000)
+                said += str(page.evaluate("() => JSON.stringify(window.__sparsescope?.status)"))
+            except PlaywrightError as error:  # a page that is gone has nothing to show
+                said = str(error)
+            report.sections.append((f"page {page.url}", said))
+    if report.failed and "explorer" in named:
+        report.sections.append(("errors on the page", "\n".join(named["explorer"].errors)))
+    return report
 
 
 @pytest.fixture
