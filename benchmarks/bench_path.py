@@ -38,12 +38,12 @@ NAME = "path"
 LAMS = 50
 LEVELS = (1e-2, 1e-4, 1e-6)
 REFERENCE = 1e-8  # relative gap of the optima
-OURS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+OURS = (3e-1, 1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7)
 PEERS = {
-    "glmnet": (1e-3, 1e-5, 1e-7, 1e-9, 1e-11),
-    "adelie": (1e-3, 1e-5, 1e-7, 1e-9, 1e-11),
-    "celer": (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7),
-    "skglm": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8),  # of the gradient, not of F
+    "glmnet": (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11),
+    "adelie": (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11),
+    "celer": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7),
+    "skglm": (1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 1e-8),  # of the gradient, not of F
 }
 WORKER = "path_worker.py"
 HERE = Path(__file__).resolve().parent

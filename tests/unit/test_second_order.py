@@ -325,6 +325,43 @@ def test_certificates_that_do_not_suffice_make_a_solver_less_lenient() -> None:
     assert state.lenience > 1.0
 
 
+def test_sweeps_along_a_path_to_a_loose_goal_end_where_certificates_still_suffice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = ss.datasets.load("digits")
+    problem = ss.Problem(data, loss="logistic", penalty="l1")
+    solve = newglmnet.NewGLMNET._solve
+    counted: list[float] = []
+
+    def counting(solver: Any, problem: Any, state: Any, *rest: Any) -> None:
+        solve(solver, problem, state, *rest)
+        counted.append(state.report[STEPS])
+
+    monkeypatch.setattr(newglmnet.NewGLMNET, "_solve", counting)
+    steps = []
+    for loose in (newglmnet.LOOSE, np.inf):
+        monkeypatch.setattr(newglmnet, "LOOSE", loose)
+        counted.clear()
+        path = ss.path(problem, "newglmnet", n_lams=30, ratio=0.05, tol=0.3)
+        assert path.relative_gap.max() <= 0.3
+        steps.append(sum(counted))
+    assert steps[0] < 0.8 * steps[1]
+
+
+def test_the_slack_of_sweeps_follows_the_certificates() -> None:
+    state = ss.registry.solvers.create("newglmnet").init(binary())
+    state.aim = 0.1
+    state.certified(0.01)
+    assert state.slack == newglmnet.MORE_SLACK, "far below the goal"
+    state.certified(0.05)
+    assert state.slack == newglmnet.MORE_SLACK, "at the margin"
+    state.certified(0.2)
+    assert state.slack == 1.0, "above the goal"
+    for _ in range(3):
+        state.certified(0.0)
+    assert state.slack == 1.0, "what failed once is not tried again"
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 def test_gradient_steps_open_where_features_are_few_and_classes_three_or_more(intercept: bool) -> None:
     X, y = iris()

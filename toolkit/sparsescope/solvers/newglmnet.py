@@ -63,6 +63,10 @@ STRICTER = 0.3  # factor of the violation to be reached, after a certificate tha
 # The first sweep of an iteration may meet so many times the violation that the goal stands for; fewer after a
 # certificate that did not suffice, more with the next λ. Such a certificate costs little: it is the next look.
 LENIENCE, LESS_LENIENT, MORE_LENIENT, MOST_LENIENCE = 4.0, 0.5, 2.0, 64.0
+# Where the goal is a gap of at least LOOSE, the sweeps of an iteration end at a multiple of that violation, steered by
+# certificates so that MARGIN of the goal is left; the largest multiple is halved by one that does not suffice (paths of
+# 50 λ, dense and sparse X, one score and ten: .7 to 1.0 of the seconds to gaps of .3 and .1; 1.0 to 1.16 to smaller ones).
+LOOSE, MARGIN, MORE_SLACK, MOST_SLACK = 0.03, 0.5, 1.5, 16.0
 # The Gram matrix takes over after the first sweep where it costs as much as so many of them, with one score and with
 # more; after two where it costs at most four and this share of what are still to come; or later, where it costs as much
 # as so many. Its sweeps end when the violations have fallen to GRAM_SHARE.
@@ -92,6 +96,7 @@ class NewGLMNETState(EntryState):
 
     def __init__(self, problem: Problem, coef: np.ndarray) -> None:
         self.strict, self.lenience = 1.0, LENIENCE / MORE_LENIENT
+        self.slack, self.most_slack = 1.0, MOST_SLACK
         self.unsettled: Any = None  # the loss on which gradient steps would not go on well, by their opening
         super().__init__(problem, coef)
         self.model = ExactModel(problem)
@@ -116,6 +121,13 @@ class NewGLMNETState(EntryState):
     def settles(self) -> bool:
         """True if gradient steps would go on well, as far as the opening knows."""
         return self.unsettled is None
+
+    def certified(self, gap: float) -> None:
+        """Let the sweeps end earlier or later by what a certificate says of the last iteration: its relative gap."""
+        if gap > self.aim:
+            self.most_slack = max(1.0, self.slack / 2.0)
+        change = min(MORE_SLACK, MARGIN * self.aim / gap if gap > 0.0 else MORE_SLACK)
+        self.slack = min(max(1.0, change * self.slack), self.most_slack)
 
     def conjugated(self, share: float, ended: bool) -> None:
         """Take half as many steps of them next time, where a change of sign stopped them after a small share of their
@@ -172,7 +184,12 @@ class NewGLMNET(ModelSolver, EntrySolver):
 
     def certificate(self, problem: Problem, state: EntryState, work: Any) -> Certificate:
         steps = state.gradient if isinstance(state, NewGLMNETState) and not state.opened else None
-        return super().certificate(problem, state, work) if steps is None else steps.certificate(problem, state, work)
+        if steps is not None:
+            return steps.certificate(problem, state, work)
+        found = super().certificate(problem, state, work)
+        if isinstance(state, NewGLMNETState) and state.by_goal and state.steps_here:
+            state.certified(found.relative_gap)
+        return found
 
     def variant(self, problem: Problem) -> tuple[bool, bool]:
         return self._may_open(problem), self._sweeps(problem)
@@ -224,10 +241,11 @@ class NewGLMNET(ModelSolver, EntrySolver):
         report, model = state.report, state.model
         place = model.walk(problem, part, state.seed)
         margin = 1.0 / problem.n if self.shrinking else -1.0
+        floor = state.floor * (state.slack if state.by_goal and state.aim >= LOOSE else 1.0)
 
         def sweep(most: int) -> bool:
             most = min(most, self.sweeps)
-            end: dict[str, Any] = {"sweeps": most, "share": FORCING, "floor": state.floor, "margin": margin}
+            end: dict[str, Any] = {"sweeps": most, "share": FORCING, "floor": floor, "margin": margin}
             return model.sweep(problem, part, new, report, place=place, **end)
 
         at_once, later = ONE_SCORE if problem.m == 1 else SEVERAL_SCORES
