@@ -65,7 +65,7 @@ STRICTER = 0.3  # factor of the violation to be reached, after a certificate tha
 LENIENCE, LESS_LENIENT, MORE_LENIENT, MOST_LENIENCE = 4.0, 0.5, 2.0, 64.0
 # Where the goal is a gap of at least LOOSE, the sweeps of an iteration end at a multiple of that violation, steered by
 # certificates so that MARGIN of the goal is left; the largest multiple is halved by one that does not suffice (paths of
-# 50 λ, dense and sparse X, one score and ten: .7 to 1.0 of the seconds to gaps of .3 and .1; 1.0 to 1.16 to smaller ones).
+# 50 λ, dense and sparse X, one and ten scores: .7 to 1.0 of the seconds to gaps of .3 and .1, to others 1.0 to 1.16).
 LOOSE, MARGIN, MORE_SLACK, MOST_SLACK = 0.03, 0.5, 1.5, 16.0
 # The Gram matrix takes over after the first sweep where it costs as much as so many of them, with one score and with
 # more; after two where it costs at most four and this share of what are still to come; or later, where it costs as much
