@@ -145,8 +145,8 @@ def test_a_working_set_is_left_when_its_rows_are_solved_whatever_the_intercept_w
 
 def test_rows_or_entries_of_words_with_a_ridge() -> None:
     rng = np.random.default_rng(0)
-    X = sp.csr_array(sp.random(400, 2000, 0.01, random_state=0))
+    X = sp.csr_array(sp.random(4000, 2000, 0.002, random_state=0))
     for m, intercept, rows in ((9, False, True), (9, True, False), (20, True, True)):
-        y = rng.permutation(np.arange(400) % m)
-        problem = ss.Problem(X, y, lam_ratio=0.1, penalty="elastic-net", intercept=intercept)
+        y = rng.permutation(np.arange(4000) % m)
+        problem = ss.Problem(X, y, lam=0.01, penalty="elastic-net", intercept=intercept)
         assert prefers_rows(problem) is rows

@@ -127,10 +127,10 @@ def test_the_loss_may_change_from_a_sum_over_scores_to_another_and_back(dense: b
 def test_rows_are_for_hinges_without_an_intercept_where_x_is_sparse() -> None:
     """Measured on 45 problems: elsewhere single entries are up to eight times as fast."""
     rng = np.random.default_rng(0)
-    X, y = sp.csc_array(rng.poisson(0.3, (400, 300)).astype(float)), np.arange(400) % 20
+    X, y = sp.csc_array(rng.poisson(0.1, (1500, 900)).astype(float)), np.arange(1500) % 20
 
     def rows(loss: str, intercept: bool, penalty: str = "elastic-net") -> bool:
-        return prefers_rows(ss.Problem(X, y, loss=loss, penalty=penalty, lam_ratio=0.1, intercept=intercept))
+        return prefers_rows(ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.01, intercept=intercept))
 
     assert rows("multitask-squared-hinge", False) and rows("multiclass-squared-hinge", True)
     assert not rows("multitask-squared-hinge", True)
@@ -139,7 +139,7 @@ def test_rows_are_for_hinges_without_an_intercept_where_x_is_sparse() -> None:
 
 def test_a_weak_ridge_keeps_the_logistic_loss_on_words_with_single_entries() -> None:
     rng = np.random.default_rng(0)
-    X, y = sp.csc_array(rng.poisson(0.3, (400, 300)).astype(float)), np.arange(400) % 20
+    X, y = sp.csc_array(rng.poisson(0.1, (1500, 900)).astype(float)), np.arange(1500) % 20
     for loss, rho, rows in (
         ("logistic", 0.8, False),
         ("logistic", 0.5, True),
@@ -147,7 +147,22 @@ def test_a_weak_ridge_keeps_the_logistic_loss_on_words_with_single_entries() -> 
         ("multiclass-squared-hinge", 0.8, True),
     ):
         penalty = ss.penalties.ElasticNet(rho=rho)
-        assert prefers_rows(ss.Problem(X, y, loss=loss, penalty=penalty, lam_ratio=0.1)) == rows
+        assert prefers_rows(ss.Problem(X, y, loss=loss, penalty=penalty, lam=0.01)) == rows
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "few", "many"),
+    [
+        ("multiclass-squared-hinge", "elastic-net", 1200, 1600),
+        ("multiclass-squared-hinge", "l1", 2000, 3000),
+        ("logistic", "elastic-net", 600, 1100),
+    ],
+)
+def test_few_scores_of_words_are_for_single_entries(loss: str, penalty: str, few: int, many: int) -> None:
+    """20 classes and 3000 words: more samples make passes over rows worth while."""
+    for n, rows in ((few, False), (many, True)):
+        X = sp.csr_array(sp.random(n, 3000, 0.005, random_state=0))
+        assert prefers_rows(ss.Problem(X, np.arange(n) % 20, loss=loss, penalty=penalty, lam=0.01)) is rows
 
 
 def test_with_many_classes_dense_columns_that_go_together_are_for_single_entries() -> None:

@@ -10,9 +10,9 @@
     many weights in use      one score or two): gradient steps on all, which are products with X, if they fall fast.
                              With one score not where columns go together, nor for hinges with many samples
     the same, sparse X,    → working-set, with a ridge in the penalty from eight scores on, with a loss of hinges from
-    many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, newglmnet.
-                             It takes sums over scores, too, whose Hessians are diagonal, but for those with hinges and
-                             no intercept, and the logistic loss where the ridge is weak
+    many scores              sixteen: m × m Hessians of all samples cost more than they gain; with fewer, and with few
+                             samples, newglmnet. It takes sums over scores, too, whose Hessians are diagonal, but for
+                             those with hinges and no intercept, and the logistic loss where the ridge is weak
     the same, many classes → working-set, for the same reason: with 26 classes, 16 features and 15 000 samples up to
     and few features         thirty times as fast; the more samples there are for a feature, the fewer classes it takes
     the same, dense X and  → working-set, whose steps are products of matrices: with three scores or more and a sample

@@ -18,6 +18,10 @@ from .gradient_steps import FEW, is_tangled
 # long elsewhere (45 problems with 8 to 30 classes).
 MANY_SCORES, MANY_WITH_RIDGE, LEAST_RIDGE = 16, 8, 0.1
 LEAST_FACTORED = 0.5  # the share for a loss whose Hessians have factors: with a quarter, entries took .86 of the time
+# Nor do rows win with few scores n·m: of hinges with a ridge, of hinges without one, and of other losses where X has so
+# many features for each sample. On drawn sets of words with 6 to 26 classes entries took .5 to .9 of the seconds for
+# hinges with fewer, 1.1 to 2.5 times as long with more; for the logistic loss .5 to 1.9, .86 on average.
+LEAST_HINGED, LEAST_HINGED_NO_RIDGE, LEAST_SMOOTH, WIDE = 28_000, 50_000, 20_000, 4.0
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated); not
 # for sums over scores where columns of dense X go together (.1 to .8 of the seconds on five drawn data sets).
@@ -74,7 +78,7 @@ def prefers_rows(problem: Problem) -> bool:
     if problem.design.is_sparse:
         ridge = curved >= (LEAST_FACTORED if problem.loss.factored else LEAST_RIDGE)
         many = MANY_WITH_RIDGE if ridge and not problem.intercept else MANY_SCORES
-        return problem.m >= many and (ridge or problem.loss.hinges)
+        return problem.m >= many and (ridge or problem.loss.hinges) and _has_many_scores(problem, ridge)
     if begins_on_rows(problem):
         return True
     if problem.m < DENSE_SCORES or 2 * n < d:
@@ -108,6 +112,14 @@ def _has_hinges_of_many_samples(problem: Problem) -> bool:
     """Return whether there are one score, hinges, many samples for each of many features, and no very small λ."""
     hinges = problem.m == 1 and problem.loss.hinges and problem.d > FEW and problem.n >= HINGES_EACH * problem.d
     return hinges and _share(problem) > HINGES_ABOVE
+
+
+def _has_many_scores(problem: Problem, ridge: bool) -> bool:
+    """Return whether the samples have so many scores that rows of words are worth their passes over all of these."""
+    scores = problem.n * problem.m
+    if problem.loss.hinges:
+        return scores >= (LEAST_HINGED if ridge else LEAST_HINGED_NO_RIDGE)
+    return scores >= LEAST_SMOOTH or problem.d < WIDE * problem.n
 
 
 def _share(problem: Problem) -> float:
