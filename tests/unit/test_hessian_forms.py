@@ -169,5 +169,5 @@ def test_with_many_classes_dense_columns_that_go_together_are_for_single_entries
     rng = np.random.default_rng(1)
     factors = rng.standard_normal((600, 3)) @ rng.standard_normal((3, 40))
     X, y = factors + 0.1 * rng.standard_normal(factors.shape), np.arange(600) % 30
-    for loss, found in (("multitask-squared-hinge", False), ("logistic", True)):
+    for loss, found in (("multitask-squared-hinge", False), ("logistic", False), ("multiclass-squared-hinge", True)):
         assert prefers_rows(ss.Problem(X, y, loss=loss, penalty="l1", lam_ratio=0.1)) == found

@@ -23,8 +23,9 @@ LEAST_FACTORED = 0.5  # the share for a loss whose Hessians have factors: with a
 # hinges with fewer, 1.1 to 2.5 times as long with more; for the logistic loss .5 to 1.9, .86 on average.
 LEAST_HINGED, LEAST_HINGED_NO_RIDGE, LEAST_SMOOTH, WIDE = 28_000, 50_000, 20_000, 4.0
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
-# (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated); not
-# for sums over scores where columns of dense X go together (.1 to .8 of the seconds on five drawn data sets).
+# (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated). Not
+# where columns of dense X go together and Hessians have a short form: sums over scores (.1 to .8 of the seconds on five
+# drawn data sets) and the logistic loss (.17 to .95 on eleven).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
 # The same for dense X with a sample for two features, and three scores or more: m̃²·√(ñ·D³)/d from which on they win,
 # with D directions of the columns, ñ samples and m̃ classes (1/Σ p² of their shares p) in effect. Steps on all scores
@@ -74,7 +75,8 @@ def prefers_rows(problem: Problem) -> bool:
     if separable and problem.design.is_sparse and (problem.intercept or not problem.loss.hinges):
         return False
     if problem.m**3 * n >= (ROWS_WIN_WITH_RIDGE if ridge else ROWS_WIN) * d:
-        return problem.design.is_sparse or not (separable and is_tangled(problem))
+        short = separable or problem.loss.factored
+        return problem.design.is_sparse or not (short and is_tangled(problem))
     if problem.design.is_sparse:
         ridge = curved >= (LEAST_FACTORED if problem.loss.factored else LEAST_RIDGE)
         many = MANY_WITH_RIDGE if ridge and not problem.intercept else MANY_SCORES
