@@ -170,14 +170,35 @@ def test_panel_serves_all_pages_whose_links_lead_there_and_which_keep_their_addr
         program.stop()
 
 
+# Keeps the websockets of a page, and counts the frames that come on each.
+WIRES = """
+const Real = WebSocket
+globalThis.wires = []
+globalThis.WebSocket = class extends Real {
+  constructor(...given) {
+    super(...given)
+    if (String(given[0]).endsWith("/wire")) {
+      globalThis.wires.push(this)
+      this.count = 0
+      this.addEventListener("message", ({data}) => { this.count += typeof data !== "string" })
+    }
+  }
+}
+"""
+
+
+# From here on the page hears nothing on its websocket; whether the answer to a recording came is noted.
+DEAF = """() => {
+  wires[0].onmessage = null
+  wires[0].addEventListener("message", ({data}) => {
+    wires[0].lost ||= typeof data === "string" && data.includes("recording")
+  })
+}"""
+
+
 def test_the_page_goes_on_over_bokehs_channel_when_its_own_websocket_breaks(page: Page, server: str) -> None:
     """Frames come over `/wire`; when that breaks, the page begins anew on Bokeh's channel, with its run."""
-    page.add_init_script(
-        "const Real = WebSocket; globalThis.wires = []; globalThis.WebSocket = class extends Real {"
-        " constructor(...given) { super(...given); if (String(given[0]).endsWith('/wire')) {"
-        " globalThis.wires.push(this); this.count = 0;"
-        " this.addEventListener('message', ({data}) => { this.count += typeof data !== 'string' }) } } }"
-    )
+    page.add_init_script(WIRES)
     explorer = ExplorerPage(page, server).open(dataset="digits", lam_ratio=0.001, speed=10)
     page.wait_for_function("() => wires.length === 1 && wires[0].readyState === 1")
     explorer.run()
@@ -189,4 +210,20 @@ def test_the_page_goes_on_over_bokehs_channel_when_its_own_websocket_breaks(page
     explorer.click("reset-button")
     explorer.expect_iteration(0)
     assert page.evaluate("wires.length") == 1 and page.get_by_test_id("connection-lost").count() == 0
+    assert not explorer.errors
+
+
+def test_a_question_whose_answer_was_lost_with_the_websocket_is_asked_again(page: Page, server: str) -> None:
+    page.add_init_script(WIRES)
+    explorer = ExplorerPage(page, server).open(dataset="iris", solver="bcd-ls", speed=1000)
+    page.wait_for_function("() => wires.length === 1 && wires[0].readyState === 1")
+    explorer.click("step10-button")
+    page.wait_for_function("() => wires[0].count > 0")
+    page.evaluate(DEAF)
+    explorer.click("record-button")
+    page.wait_for_function("() => wires[0].lost")
+    with page.expect_download() as saved:
+        page.evaluate("wires[0].close()")
+    assert saved.value.suggested_filename.endswith(".html")
+    expect(page.get_by_test_id("record-button")).to_be_enabled()
     assert not explorer.errors

@@ -120,13 +120,14 @@ function lineOf(model, take, restart) {
     held = []
     old?.close()
   }
-  // To Bokeh's channel again, where the page begins anew: what was on its way is lost.
+  // To Bokeh's channel again, where the page begins anew: what was on its way is lost, but not what waited here.
   function back(mine) {
     if (mine === wire) {
-      const lost = state !== "bokeh"
+      const lost = state !== "bokeh", waited = held
       close()
       if (lost) {
         restart()
+        waited.filter((message) => message.type !== "credit").forEach((message) => model.send_msg(message))
       }
     }
   }

@@ -117,7 +117,7 @@ def _has_hinges_of_many_samples(problem: Problem) -> bool:
 
 
 def _has_many_scores(problem: Problem, ridge: bool) -> bool:
-    """Return whether the samples have so many scores that rows of words are worth their passes over all of these."""
+    """Return whether there are enough scores n·m for steps on rows of words to win."""
     scores = problem.n * problem.m
     if problem.loss.hinges:
         return scores >= (LEAST_HINGED if ridge else LEAST_HINGED_NO_RIDGE)

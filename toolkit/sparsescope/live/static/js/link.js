@@ -12,7 +12,7 @@ export class Link {
     this.sentAt = new Map(); // id -> time of a set or do whose effect has not been seen
     this.arrived = []; // ids whose effect is in the store but not yet painted
     this.latencies = [];
-    this.answers = new Map();
+    this.asked = new Map(); // id -> a question without an answer, and who waits for that
     this.owed = 0;
     this.seq = 0;
     this.flushed = -Infinity; // when settings were sent last
@@ -78,19 +78,21 @@ export class Link {
       if (LOOKS.has(kind)) then({ kind, error: "Not while you watch another run: go on by yourself to ask this of your own.", detail: "" });
       return;
     }
-    const id = this.newId();
-    this.answers.set(id, then);
-    if (this.answers.size > 200) this.answers.delete(this.answers.keys().next().value); // never answered: dropped
-    this.post({ type: "ask", id, kind, ...fields });
+    const message = { type: "ask", id: this.newId(), kind, ...fields };
+    this.asked.set(message.id, { message, then });
+    if (this.asked.size > 200) this.asked.delete(this.asked.keys().next().value); // never answered: dropped
+    this.post(message);
   }
 
   answer(message) {
-    const then = this.answers.get(message.id);
-    this.answers.delete(message.id);
-    if (then) then(message);
+    const question = this.asked.get(message.id);
+    this.asked.delete(message.id);
+    if (question) question.then(message);
   }
 
   frameArrived(header) {
+    // The connection broke and was renewed: what was on its way is lost, and an answer may have been.
+    if (header.anew && !this.guest) for (const { message } of this.asked.values()) this.post(message);
     this.owed += 1;
     this.seq = header.seq;
     for (const id of header.applied) if (this.sentAt.has(id)) this.arrived.push(id);
