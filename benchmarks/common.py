@@ -296,7 +296,8 @@ class Rows:
         summary: Callable[[list[dict[str, Any]]], dict[str, Any]] = lambda rows: {},
         quick: bool = False,
     ) -> list[dict[str, Any]]:
-        """Store all rows, those of earlier measurements too, in the given order of names; gives them back.
+        """Store all rows, those of earlier measurements too, in the given order of names; gives them back. Rows of
+        another processor than this one say so (``cpu``).
 
         quick : nothing is stored, and these rows alone are given back
         """
@@ -304,7 +305,11 @@ class Rows:
             self.path.unlink(missing_ok=True)
             print("(--quick: not stored)")
             return list(self.rows.values())
-        earlier = {row[by]: row for row in rows_of(self.name)}
+        before, here = stored(self.name) or {}, machine()["cpu"]
+        earlier = {row[by]: {"cpu": before["machine"]["cpu"], **row} for row in before.get("rows", [])}
+        for row in earlier.values():
+            if row["cpu"] == here:
+                del row["cpu"]
         merged = {**earlier, **self.rows}
         rows = [merged[key] for key in order if key in merged]
         kept = any(row[by] not in self.rows for row in rows)

@@ -36,9 +36,15 @@ def code(name: str) -> str:
 
 
 def where(result: dict[str, Any]) -> str:
-    """Processor and date of a result, first and last if its rows were not measured on one day, and the version."""
+    """Processor and date of a result, first and last if its rows were not measured on one day, and the version; rows of
+    other processors by their names."""
     machine = result["machine"]
     version = machine.get("versions", {}).get("sparsescope")
     days = [row["date"] for row in result.get("rows", []) if isinstance(row.get("date"), str)] or [result["date"]]
     date = min(days) if min(days) == max(days) else f"{min(days)} to {max(days)}"
-    return f"{machine['cpu']}, {date}" + (f", version {version}" if version else "")
+    others: dict[str, list[str]] = {}
+    for row in result.get("rows", []):
+        if isinstance(row.get("cpu"), str):
+            others.setdefault(row["cpu"], []).append(str(row.get("case")))
+    elsewhere = "".join(f"; on {cpu}: {' · '.join(names)}" for cpu, names in others.items())
+    return f"{machine['cpu']}, {date}" + (f", version {version}" if version else "") + elsewhere

@@ -169,6 +169,25 @@ def test_rows_survive_an_interruption(tool: Any, tmp_path: Path, monkeypatch: py
     assert json.loads((tmp_path / "it.json").read_text())["rows"] == merged
 
 
+def test_rows_of_another_processor_say_so(tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    common, figures = tool("common"), tool("figures")
+    monkeypatch.setattr(common, "RESULTS", tmp_path)
+
+    def measured(case: str, cpu: str) -> dict[str, Any]:
+        monkeypatch.setattr(common, "processor", lambda: cpu)
+        rows = common.Rows("it", {}, fresh=True)
+        rows.keep(case, {"case": case})
+        rows.finish(["a", "b"])
+        return {row["case"]: row.get("cpu") for row in common.rows_of("it")}
+
+    assert measured("a", "one") == {"a": None}
+    assert measured("b", "another") == {"a": "one", "b": None}
+    said = figures.where(common.stored("it"))
+    assert said.startswith("another, ") and said.endswith("; on one: a")
+    assert measured("a", "another") == {"a": None, "b": None}
+
+
+
 def test_a_stored_result_names_every_commit_its_rows_are_of(
     tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ LEAST_HINGED, LEAST_HINGED_NO_RIDGE, LEAST_SMOOTH, WIDE = 28_000, 50_000, 20_000
 # The same for any X with few features for its samples and classes: m³n/d from which on rows win, also along a path
 # (measured on 30 problems of 38 to 20 000 samples, 4 to 22 283 features and 2 to 26 classes, real and generated). Not
 # where columns of dense X go together and Hessians have a short form: sums over scores (.1 to .8 of the seconds on five
-# drawn data sets) and the logistic loss (.17 to .95 on eleven).
+# drawn data sets) and the logistic loss (.58 on average of 40, with six to sixteen classes; .11 to 1.6).
 ROWS_WIN, ROWS_WIN_WITH_RIDGE = 150_000.0, 25_000.0
 # The same for dense X with a sample for two features, and three scores or more: m̃²·√(ñ·D³)/d from which on they win,
 # with D directions of the columns, ñ samples and m̃ classes (1/Σ p² of their shares p) in effect. Steps on all scores
@@ -44,12 +44,13 @@ FEW_SCORES, APART, BELOW, SAMPLES_EACH = 2, 0.85, 0.5, 7
 FEWER_EACH, LEAST_NUMBERS, FAR_BELOW = 2, 300_000, 0.05
 SQUARES_WIN, MANY_SQUARES = 2500.0, 10
 # With one score and more than FEW columns Newton steps on entries go on to the end, however many weights are in use,
-# where the columns have fewer directions than FEW_DIRECTIONS (on 54 drawn data sets of 130 to 600 features, neighbours
-# or factors of which go together, two losses and λ of .003 to .05 λ_max they took .97, .95 and .88 of the seconds of
-# what went on before, to gaps of 1e-2, 1e-4 and 1e-6; on sets of more directions they are up to 1.9 times slower). On
-# hinges with HINGES_EACH samples for a feature they do, and begin, from such a λ on (.80, .88 and .96 of the seconds of
-# steps on rows, on 19 drawn sets of columns that do not go together; 1.09 to 1.17 on 21 others).
-FEW_DIRECTIONS, HINGES_EACH, HINGES_ABOVE = 250, 10, 0.005
+# where the columns have fewer directions than FEW_DIRECTIONS (on 54 drawn data sets of 130 to 600 features with fewer
+# than 250, neighbours or factors of which go together, two losses and λ of .003 to .05 λ_max they took .97, .95 and .88
+# of the seconds of what went on before, to gaps of 1e-2, 1e-4 and 1e-6; on another processor, with 128 to 250, 1.07 of
+# those of steps on rows on eleven, and up to twice as long where all features tell). On hinges with HINGES_EACH samples
+# for a feature and columns that do not go together they do, and begin, from such a λ on (.80, .88 and .96 of the
+# seconds of steps on rows, on 19 drawn sets; 1.09 to 1.17 on 21 others, and up to 2.5 where neighbours go together).
+FEW_DIRECTIONS, HINGES_EACH, HINGES_ABOVE = 150, 10, 0.005
 
 
 def sums_entries(problem: Problem) -> bool:
@@ -111,9 +112,10 @@ def keeps_entries(problem: Problem) -> bool:
 
 
 def _has_hinges_of_many_samples(problem: Problem) -> bool:
-    """Return whether there are one score, hinges, many samples for each of many features, and no very small λ."""
+    """Return whether there are one score, hinges, many samples for each of many features that do not go together, and
+    no very small λ."""
     hinges = problem.m == 1 and problem.loss.hinges and problem.d > FEW and problem.n >= HINGES_EACH * problem.d
-    return hinges and _share(problem) > HINGES_ABOVE
+    return hinges and _share(problem) > HINGES_ABOVE and problem.directions() >= APART * problem.d
 
 
 def _has_many_scores(problem: Problem, ridge: bool) -> bool:
