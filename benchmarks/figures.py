@@ -8,6 +8,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
+FEW = 8  # rows that are named one by one
 
 
 def load(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
@@ -46,5 +47,8 @@ def where(result: dict[str, Any]) -> str:
     for row in result.get("rows", []):
         if isinstance(row.get("cpu"), str):
             others.setdefault(row["cpu"], []).append(str(row.get("case")))
-    elsewhere = "".join(f"; on {cpu}: {' · '.join(names)}" for cpu, names in others.items())
+    elsewhere = "".join(
+        f"; on {cpu}: {' · '.join(names) if len(names) <= FEW else f'{len(names)} of the rows'}"
+        for cpu, names in others.items()
+    )
     return f"{machine['cpu']}, {date}" + (f", version {version}" if version else "") + elsewhere

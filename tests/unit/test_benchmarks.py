@@ -187,7 +187,6 @@ def test_rows_of_another_processor_say_so(tool: Any, tmp_path: Path, monkeypatch
     assert measured("a", "another") == {"a": None, "b": None}
 
 
-
 def test_a_stored_result_names_every_commit_its_rows_are_of(
     tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
