@@ -50,7 +50,7 @@ SHARES = (0.1, 0.02)
 LEVELS = (1e-2, 1e-4, 1e-6)
 MEDIAN, WORST = 1.02, 1.15
 HEADROOM, LEAST = 1.5, 0.02  # a rival gets this many times `auto`'s seconds, and these more
-SHORT, MOST_REPEATS = 0.05, 9  # seconds of `auto` in all up to which short problems are repeated more often, and how often
+SHORT, MOST_REPEATS = 0.05, 9  # seconds of `auto` in all up to which short problems are repeated more often; how often
 TIE = 1e-3  # seconds
 
 
