@@ -158,7 +158,7 @@ def _smooth(problem: Problem) -> tuple[Solver, str]:
         return found
     if is_underdetermined(problem, EXACT_FROM):
         why = f"{loss} has hinges, and under {penalty} {problem.d} features for {problem.n} samples are all in use"
-        exact = solvers.create("newton-cg", forcing=EXACT, damping=False)
+        exact = solvers.create("newton-cg", forcing=EXACT, damping=False, opening=False)
         if exact.solves(problem) is None:
             return exact, f"{why}: nearly exact Newton steps, which open and close the hinges of the solution"
         return solvers.create("fista-ls"), f"{why}: accelerated gradient steps"

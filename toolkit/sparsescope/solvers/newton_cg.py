@@ -1,6 +1,7 @@
 """Newton–CG for a ridge: truncated Newton steps on all of W (Lin, Weng and Keerthi 2008), preconditioned.
 
 U_i ← ∇ℓ(z_i);  G ← XᵀU/n + λW
+from zero weights on, conjugate-gradient steps on F itself while they are likely to end sooner (conjugate_opening.py)
 repeat:
     D ← solution of (∇²f(W) + λI + μM) D = −G by conjugate gradients, preconditioned by M = cΣ̂ + λI:
         c ← the mean of the diagonals of ∇²ℓ(z_i);  Σ̂ ← XᵀX/n of all samples or some (its diagonal where features
@@ -31,6 +32,8 @@ from ..registry import Column, field, solvers
 from .base import Solver, State, settings
 from .shared.armijo import backtrack
 from .shared.columns import STEP_COLUMNS
+from .shared.conjugate_opening import ConjugateSteps
+from .shared.conjugate_opening import opens as steps_pay
 from .shared.newton import SCORES, SINGLE_ABOVE, take_derivatives
 from .shared.newton_system import NewtonSystem, is_cheap
 from .shared.ridge_preconditioner import Preconditioner
@@ -77,6 +80,7 @@ class NewtonCGState(State):
         self.single = in_single(problem)
         self.metric: Preconditioner | None = None
         self.system: NewtonSystem | None = None
+        self.opened = bool(coef[: problem.d].any())
         self.loss, self.size, self.last_size, self.strict = float("nan"), float("nan"), float("nan"), 1.0
         self.begin(problem)
 
@@ -88,6 +92,7 @@ class NewtonCGState(State):
         self.strict, self.ready = 1.0, None
         self.short, self.products = 0, 0
         self.damping = 0.0
+        self.gradient: ConjugateSteps | None = None  # while they open
 
     def derivatives(self, problem: Problem, Z: np.ndarray) -> float:
         """U, A and which samples are bent, of scores Z; returns the mean loss."""
@@ -161,6 +166,9 @@ class NewtonCG(Solver):
     )
 
     direct: bool = field(True, doc="put together and factor Newton systems that are small enough to be cheaper so")
+    opening: bool = field(
+        True, doc="begin with conjugate-gradient steps on the objective itself, where they are likely to end sooner"
+    )
     damping: bool = field(True, doc="add a multiple of the preconditioner after a step that was cut short")
 
     title = "Newton–CG"
@@ -176,6 +184,7 @@ class NewtonCG(Solver):
         {"direct": False},
         {"direct": False, "cg_steps": 1},
         {"damping": False},
+        {"opening": False},
         {"cg_steps": 5},
         {"forcing": 0.003},
     )
@@ -198,6 +207,11 @@ class NewtonCG(Solver):
         before, lam = state.objective(problem), problem.lam
         if state.ready:  # and yet there was no stop
             state.strict *= STRICTER
+        if not state.opened:
+            if self._opens(problem, state):
+                self._open(problem, state)
+                return
+            state.opened = True
         D, E = self._direction(problem, state, WITHIN * state.strict * state.aim * abs(before))
         slope = inner(state.G, D)
         step = D[: state.d]
@@ -240,6 +254,29 @@ class NewtonCG(Solver):
         state.ready = state.ready or not taken
         state.working_set = float(problem.rows)
         state.passes += 2.0 + 2.0 * state.inner_steps
+        state.iteration += 1
+
+    def _opens(self, problem: Problem, state: NewtonCGState) -> bool:
+        """Decide whether conjugate-gradient steps on the objective itself come first."""
+        if not self.opening or not state.aim or (self.direct and is_cheap(problem)):
+            return False
+        return state.gradient is not None or steps_pay(problem)
+
+    @staticmethod
+    def _open(problem: Problem, state: NewtonCGState) -> None:
+        """Take one of them."""
+        if state.gradient is None:
+            state.gradient = ConjugateSteps(problem, state)
+        taken = state.gradient.advance(problem, state)
+        state.last_size = state.size  # the first Newton system is left with η₀ of its residual
+        state.judge(problem)
+        state.opened = not (taken and (state.ready or state.gradient.goes_on()))
+        if state.opened:
+            state.gradient = None
+        state.products += 1
+        state.inner_steps = 1.0
+        state.working_set = float(problem.rows)
+        state.passes += 2.0
         state.iteration += 1
 
     def _direction(self, problem: Problem, state: NewtonCGState, goal: float) -> tuple[np.ndarray, np.ndarray]:
@@ -321,6 +358,8 @@ class NewtonCG(Solver):
         state = super().precompile(tiny, problem)
         assert isinstance(state, NewtonCGState)
         state.loss_along(tiny, np.zeros_like(state.Z), 0.5)  # the tiny problem's first step may need no second trial
+        if self.opening:
+            ConjugateSteps(tiny, state).advance(tiny, state)
         if in_single(problem):
             state.single = True
             self._conjugate_gradients(tiny, state, 0.0)
