@@ -316,7 +316,7 @@ def test_hinges_and_many_features_of_sparse_x(monkeypatch: pytest.MonkeyPatch) -
     assert auto.choose(problem)[0].name == "row-space"
     monkeypatch.setattr(row_space_pays, "MOST_SAMPLES", 19)
     state = solvers.create("auto").init(problem)
-    assert state.delegate == solvers.create("newton-cg", forcing=auto.EXACT, damping=False)
+    assert state.delegate == solvers.create("newton-cg", forcing=auto.EXACT, damping=False, opening=False)
     state.short, state.products = 3, 300
     assert solvers.create("auto").successor(problem, state) is None
     found = ss.solve(problem, tol=1e-9)
