@@ -20,7 +20,7 @@ from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import WorkingSet
 from sparsescope.solvers.auto import choose
 from sparsescope.solvers.shared.forecast import Forecast
-from sparsescope.solvers.shared.gradient_steps import AT_ONCE, FEW, GradientSteps
+from sparsescope.solvers.shared.gradient_steps import AT_ONCE, FEW, GradientSteps, fall_evenly
 from sparsescope.solvers.shared.newton import Newton
 from sparsescope.solvers.shared.pacing import ENOUGH, Naps, NewtonPacing, SearchPacing
 from sparsescope.solvers.shared.support import Support
@@ -367,6 +367,21 @@ def test_the_pace_of_gradient_steps_is_known_with_kinks_and_a_ridge(penalty: str
     assert len(state.pacing.left) == (3 if known else 0)
     if known:
         assert np.isfinite(state.pacing.left).all() and state.pacing.left[0] > 0.0
+
+
+def test_several_scores_on_columns_that_do_not_go_together_come_nearer_evenly() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 40))
+    y = (X[:, :3] + rng.gumbel(size=(300, 3))).argmax(axis=1)
+
+    def evenly(X: Any, penalty: str = "l1", loss: str = "logistic") -> bool:
+        return fall_evenly(ss.Problem(X, fitting(loss, y), loss=loss, penalty=penalty, lam_ratio=0.1))
+
+    assert evenly(X) and evenly(X, "l1/l2")
+    assert not evenly(X, "ridge"), "no kinks"
+    assert not evenly(X, loss="binary-logistic"), "one score"
+    assert not evenly(X + 5.0 * rng.standard_normal((300, 1)), "l1"), "the columns go together"
+    assert not evenly(sp.csr_array(X)) and evenly(sp.csr_array(X), "elastic-net")
 
 
 def test_the_first_gradient_steps_after_a_small_change_say_nothing_about_their_pace() -> None:

@@ -37,7 +37,6 @@ from .base import Solution, Solver, State, settings
 from .shared import by_passes, gradient_steps, secant
 from .shared.columns import CURSOR_COLUMNS, STEP_COLUMNS
 from .shared.first_trial import curvature_field, widening
-from .shared.forecast import ridge
 from .shared.gradient_steps import GradientSteps
 from .shared.in_parts import largest, swept_in_parts
 from .shared.newton import Newton, able, expected_work, single
@@ -239,7 +238,7 @@ class WorkingSet(Solver):
         block = state.newton is None or state.newton.uses_block
         gradient.cost += passes * _entries(problem) / (SWEEP_COST_BLOCK if block else SWEEP_COST)
         gradient.gained += state.objective - gradient.objective
-        nears = not gradient.begun and bool(state.aim) and _kinks_and_ridge(problem)
+        nears = not gradient.begun and bool(state.aim) and gradient_steps.fall_evenly(problem)
         if not gradient.begun:
             # With several scores and kinks at single entries, Newton steps lead to bursts that hindsight does not see.
             hindsight = problem.m == 1 or problem.regulariser.entry_terms() is None
@@ -353,7 +352,7 @@ class WorkingSet(Solver):
             state.pacing.swept(drop, done.read)
             if state.aim:
                 state.forecast.swept(problem, of_rows, after, after - loss)
-                if _kinks_and_ridge(problem):
+                if gradient_steps.fall_evenly(problem):
                     state.pacing.nears(state.forecast.above(state.aim))
                 state.ready = state.forecast.ends(state.aim)
         # Not the intercept's, which all rows have moved: a certificate finds its own.
@@ -387,10 +386,6 @@ class WorkingSet(Solver):
         state.working_set = float(np.count_nonzero(state.coef[: problem.d].any(axis=1)))
         state.trials, state.step_size = float(done.trials), done.size
         return True
-
-
-def _kinks_and_ridge(problem: Problem) -> bool:
-    return problem.penalty.zeroes_rows and ridge(problem) > 0.0
 
 
 def _entries(problem: Problem) -> float:

@@ -21,6 +21,7 @@ from ...problems.screened_gradient import used_rows
 from ...registry import solvers
 from ..base import State
 from ..sparsa import SpaRSA, SpaRSAState
+from .forecast import ridge
 
 FEW = 128  # columns of X up to which gradient steps on all rows take the place of sweeps
 # Samples of dense X from which on gradient steps on a working set do, or with fewer where Ω has a ridge or columns are
@@ -101,6 +102,16 @@ def sweeps_win(problem: Problem) -> bool:
 def is_tangled(problem: Problem) -> bool:
     """Return whether the columns of dense X have few directions in effect for their number."""
     return problem.directions() < TANGLED * min(problem.d, problem.n)
+
+
+def fall_evenly(problem: Problem) -> bool:
+    """Return whether sweeps or batches of gradient steps come nearer to the optimum by about the same factor each: with
+    kinks, and a ridge or several scores on dense columns that do not go together."""
+    if not problem.penalty.zeroes_rows:
+        return False
+    if ridge(problem) > 0.0:
+        return True
+    return not (problem.partitioned or problem.design.is_sparse) and problem.m > 1 and not is_tangled(problem)
 
 
 def may_open(problem: Problem) -> bool:
