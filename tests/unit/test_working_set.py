@@ -356,6 +356,23 @@ def test_no_newton_step_is_taken_where_gradient_steps_end_for_about_its_cost() -
     assert not pacing.ends_before(1e9), "a Newton step begins the account anew"
 
 
+def test_a_forecast_that_does_not_come_true_is_no_longer_believed() -> None:
+    pacing = NewtonPacing()
+    pacing.swept(1.0, 10.0, batch=True)
+    left = [3.0, 2.0]  # one batch each: two more are named
+    for each in left:
+        pacing.nears(each)
+    believed = []
+    for _ in range(10):
+        believed.append(pacing.ends_before(1e9))
+        pacing.nears(pacing.left[-1] - 1e-3)
+    assert believed == [True] * 7 + [False] * 3
+    pacing.stepped(1.0, 1.0)
+    for each in left:
+        pacing.nears(each)
+    assert pacing.ends_before(1e9), "a Newton step begins the account anew"
+
+
 @pytest.mark.parametrize(("penalty", "known"), [("elastic-net", True), ("l1", False), ("ridge", False)])
 def test_the_pace_of_gradient_steps_is_known_with_kinks_and_a_ridge(penalty: str, known: bool) -> None:
     problem = on_digits(penalty=penalty)
