@@ -105,8 +105,8 @@ def is_tangled(problem: Problem) -> bool:
 
 
 def fall_evenly(problem: Problem) -> bool:
-    """Return whether sweeps or batches of gradient steps come nearer to the optimum by a factor that hardly changes: the
-    penalty has kinks, and there are a ridge, or several scores and dense columns that do not go together."""
+    """Return whether sweeps or batches of gradient steps come nearer to the optimum by a factor that hardly changes:
+    the penalty has kinks, and there are a ridge, or several scores and dense columns that do not go together."""
     if not problem.penalty.zeroes_rows:
         return False
     if ridge(problem) > 0.0:
