@@ -16,7 +16,7 @@ from sparsescope.problems.certificate import Known, Workspace
 from sparsescope.registry import penalties
 from sparsescope.runs.stopping import Gap, Iterations
 from sparsescope.solvers import NewGLMNET, WorkingSet
-from sparsescope.solvers.shared import gradient_steps, rows_or_entries
+from sparsescope.solvers.shared import gradient_steps, opening_steps, rows_or_entries
 from sparsescope.solvers.shared.gradient_steps import (
     FEW,
     MANY_USED,
@@ -351,3 +351,45 @@ def test_alpha_goes_along_to_the_next_solver() -> None:
     assert rows.alpha == state.gradient.alpha and rows.ready is state.ready
     WorkingSet().certificate(made, rows, Workspace(made))
     assert rows.gradient.alpha == state.gradient.alpha and rows.alpha is None
+
+
+def one_score(d: int = 140, factors: int = 0, **choice: Any) -> ss.Problem:
+    """600 samples of two classes, which five of d features tell apart; these share ``factors``."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((600, d))
+    if factors:
+        X += 3.0 * rng.standard_normal((600, factors)) @ rng.standard_normal((factors, d))
+    y = X[:, :5].sum(axis=1) + rng.standard_normal(600) > 0.0
+    choice = {"loss": "binary-logistic", "penalty": "elastic-net", "lam_ratio": 0.1, **choice}
+    return ss.Problem(X, y, **choice)
+
+
+def test_with_one_score_the_opening_may_lead_to_the_gap_in_demand() -> None:
+    assert opening_steps.goes_far(one_score())
+    assert not opening_steps.goes_far(one_score(d=100)), "few columns"
+    assert not opening_steps.goes_far(one_score(factors=2)), "the columns go together"
+    X, y = drawn()
+    assert not opening_steps.goes_far(ss.Problem(X, y, loss="logistic", penalty="l1", lam_ratio=0.1)), "several scores"
+
+    run = ss.Run(one_score(), NewGLMNET(), stop=Gap(1e-4))
+    events = list(run)
+    assert run.state.gradient is not None and events[-1].relative_gap <= 1e-4, "no Newton step was taken"
+    assert events[-1].objective == pytest.approx(ss.reference(one_score()).objective, rel=1e-4)
+    slow = ss.Run(one_score(lam_ratio=0.001, penalty="l1"), NewGLMNET(), stop=Gap(1e-9))
+    last = list(slow)[-1]
+    assert slow.state.opened and slow.state.gradient is None and last.relative_gap <= 1e-9
+
+
+def test_an_opening_that_is_late_or_slow_ends() -> None:
+    made = one_score()
+    state: Any = NewGLMNET().init(made)
+    state.aim = 1e-4
+    steps = opening_steps.OpeningSteps(made, state, None)
+    assert steps.forecast is not None and len(steps.left) == 1 and steps.left[0] > 0.0
+    for left, on in (([9.0], False), ([9.0, 6.0], True), ([9.0, 8.0], False), ([9.0, 10.0], False)):
+        steps.left = left
+        assert steps._ends_soon() is on
+    steps.left = [9.0, -1.0]
+    assert steps._ends_soon(), "a certificate may not have been of the first dual point that suffices"
+    assert not steps._ends_soon()
+    assert opening_steps.OpeningSteps(made, NewGLMNET().init(made), None).forecast is None, "no gap is asked for"

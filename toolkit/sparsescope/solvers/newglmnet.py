@@ -48,7 +48,7 @@ from .shared.entries import Entries, EntrySolver, EntryState
 from .shared.exact_model import ExactModel, hessian_width
 from .shared.gradient_steps import FEW, may_open
 from .shared.in_parts import largest
-from .shared.opening_steps import VIOLATED, OpeningSteps
+from .shared.opening_steps import VIOLATED, OpeningSteps, goes_far
 from .shared.row_sweeps import RowSweeps
 from .shared.row_sweeps import opens as row_sweeps_open
 
@@ -276,15 +276,16 @@ class NewGLMNET(ModelSolver, EntrySolver):
         with one score and 6 to 128 features: .87 of the seconds, .75 where columns do not go together).
         """
         few = problem.d <= FEW and problem.m != 2
-        if not (self.opening and (few or (problem.d > FEW and may_open(problem)))):
+        if not (self.opening and (few or goes_far(problem) or (problem.d > FEW and may_open(problem)))):
             return False
         return solvers.create("sparsa").solves(problem) is None  # it takes no weights of single entries
 
     def _opens(self, problem: Problem, state: NewGLMNETState) -> bool:
-        """Decide whether they do: with many columns of dense X only where half of the weights are violated."""
+        """Decide whether they do: with many columns of dense X where half of the weights are violated, or where they
+        may lead to the gap in demand."""
         if not self._may_open(problem):
             return False
-        if state.gradient is not None or problem.d <= FEW:
+        if state.gradient is not None or problem.d <= FEW or (state.aim and goes_far(problem)):
             return True
         state.look(problem)
         return bool(np.count_nonzero(state.violation[: state.d]) >= VIOLATED * problem.d * problem.m)
