@@ -217,7 +217,8 @@ class NewtonCG(Solver):
         step = D[: state.d]
         pause()
         along, square = inner(state.coef[: state.d], step), inner(step, step)
-        slack = 4.0 * float(np.finfo(problem.dtype).eps) * abs(before)
+        # What rounding may change in a sum of n losses: a rise by less is none.
+        slack = max(4.0, math.sqrt(problem.n)) * float(np.finfo(problem.dtype).eps) * abs(before)
         loss, moved = state.loss, state.Z + E
 
         def rise(size: float) -> float:
