@@ -336,6 +336,28 @@ def test_digits_are_scikit_learns_wherever_it_keeps_them(found, monkeypatch, tmp
     assert np.array_equal(X, known.data) and np.array_equal(y, known.target) and y.dtype.kind == "i"
 
 
+@pytest.mark.parametrize("found", [True, False], ids=["the table", "the loader"])
+@pytest.mark.parametrize("name", list(bundled.TABLES))
+def test_tables_are_scikit_learns_wherever_it_keeps_them(name, found, monkeypatch, tmp_path):
+    import sklearn.datasets
+
+    known = getattr(sklearn.datasets, f"load_{name}")()
+    if not found:
+        elsewhere = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+        monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: elsewhere)
+    X, y, classes, features = bundled._measured(name)
+    assert np.array_equal(X, known.data) and np.array_equal(y, known.target) and y.dtype.kind == "i"
+    assert classes == list(known.target_names) and features == list(known.feature_names)
+
+
+def test_a_table_of_another_shape_is_left_to_the_loader(monkeypatch, tmp_path):
+    (tmp_path / "datasets" / "data").mkdir(parents=True)
+    (tmp_path / "datasets" / "data" / "iris.csv").write_text("2,3,a,b\n1,2,3,0\n4,5,6,1\n")
+    elsewhere = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: elsewhere)
+    assert bundled._measured("iris")[0].shape == (150, 4)
+
+
 def test_tables_are_standardised_by_training_statistics():
     data = datasets.load("wine")
     np.testing.assert_allclose(data.X.mean(axis=0), 0, atol=1e-12)
@@ -345,7 +367,11 @@ def test_tables_are_standardised_by_training_statistics():
 
 
 def test_importing_the_package_loads_neither_scikit_learn_nor_pandas():
-    code = "import sys, sparsescope.datasets; print(*(m for m in ('sklearn', 'pandas', 'plotly') if m in sys.modules))"
+    code = (
+        "import sys; from sparsescope.datasets import load; "
+        "[load(name) for name in ('digits', 'iris', 'wine', 'breast_cancer')]; "
+        "print(*(m for m in ('sklearn', 'pandas', 'plotly') if m in sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 
