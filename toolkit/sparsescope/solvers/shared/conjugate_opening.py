@@ -29,10 +29,10 @@ from .ridge_preconditioner import moment_samples
 # it, but not for one score, nor for losses that are sums over scores, whose Newton steps end soon.
 COUPLED, APART, DEAR = 0.5, 0.85, 2.0
 # Steps that Newton steps are taken to cost besides making Σ̂; and what that costs: the columns for each step with one
-# score, and those for each further score. Measured on 61 drawn problems with dense X (300 to 8000 samples, 15 to 600
+# score, and those for each further score. Measured on 74 drawn problems with dense X (300 to 8000 samples, 15 to 600
 # features, 2 to 14 classes, four losses, λ of .005 to .3 λ_max), at gaps of 1e-2, 1e-4 and 1e-6.
 OF_COUPLED, OF_APART, FOR_EACH_STEP, FOR_EACH_SCORE = 3.0, 6.0, 13.0, 7.0
-# The same with sparse X, where the steps begin with several scores and from this share of lam_reference on: words of 30
+# The same with sparse X, where the steps begin with several scores and from this share of lam_reference on: words of 41
 # drawn problems (at a hundredth and less they take up to 1.5 times as long).
 OF_SPARSE, LEAST_SHARE = 8.0, 0.01
 LEAST = 2  # steps after which it is judged how many are still needed, by the pace of the last WINDOW
