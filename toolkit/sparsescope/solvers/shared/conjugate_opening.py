@@ -20,7 +20,9 @@ from ...kernels.newton import hessian_rows
 from ...pauses import even_parts, pause
 from ...problems.linear_algebra import inner
 from ...problems.prediction import Problem
+from .gradient_steps import directions_share
 from .newton import SCORES
+from .pacing import pace
 from .ridge_preconditioner import moment_samples
 
 # Directions of the columns of dense X for each of them. With fewer than the first the steps do not begin (pixels, and
@@ -46,7 +48,7 @@ def opens(problem: Problem) -> bool:
     """Decide whether these steps come before Newton steps from zero weights on."""
     if problem.design.is_sparse:
         return problem.m > 1 and problem.lam >= LEAST_SHARE * problem.lam_reference
-    share = _share(problem)
+    share = directions_share(problem)
     if share >= APART:
         return True
     dear = not moment_samples(problem) or _making(problem) >= DEAR
@@ -57,18 +59,13 @@ def newton_cost(problem: Problem) -> float:
     """Return how many steps cost as much as Newton steps to the end are likely to."""
     if problem.design.is_sparse:
         return OF_SPARSE
-    return _making(problem) + (OF_APART if _share(problem) >= APART else OF_COUPLED)
+    return _making(problem) + (OF_APART if directions_share(problem) >= APART else OF_COUPLED)
 
 
 def _making(problem: Problem) -> float:
     """Return how many steps cost as much as making Σ̂ of dense X does."""
     part = moment_samples(problem) / problem.n
     return part * problem.rows / (FOR_EACH_STEP + FOR_EACH_SCORE * problem.m)
-
-
-def _share(problem: Problem) -> float:
-    """Return the directions of the columns of dense X, beside the most that there can be."""
-    return problem.directions() / min(problem.d, problem.n)
 
 
 class ConjugateSteps:
@@ -110,9 +107,7 @@ class ConjugateSteps:
 
     def goes_on(self) -> bool:
         """Return whether further steps are likely to end sooner than Newton steps would."""
-        steps = len(self.left) - 1
-        pace = (self.left[0] - self.left[-1]) / max(steps, 1)
-        return steps < LEAST or self.left[-1] <= pace * self.cost
+        return len(self.left) <= LEAST or self.left[-1] <= pace(self.left) * self.cost
 
     @staticmethod
     def _left(problem: Problem, state: Any) -> float:

@@ -101,7 +101,12 @@ def sweeps_win(problem: Problem) -> bool:
 
 def is_tangled(problem: Problem) -> bool:
     """Return whether the columns of dense X have few directions in effect for their number."""
-    return problem.directions() < TANGLED * min(problem.d, problem.n)
+    return directions_share(problem) < TANGLED
+
+
+def directions_share(problem: Problem) -> float:
+    """Return how many directions the columns of dense X have in effect, beside the most that there can be."""
+    return problem.directions() / min(problem.d, problem.n)
 
 
 def fall_evenly(problem: Problem) -> bool:

@@ -16,6 +16,7 @@ from ...problems.certificate import Known
 from ...problems.prediction import Problem
 from .forecast import Forecast
 from .gradient_steps import AT_ONCE, FEW, MANY_USED, GradientSteps, is_tangled, products_win
+from .pacing import pace
 
 # With many columns of dense X gradient steps open where this share of the weights is violated: PROBE of them, more if
 # STILL_USED of the weights are in use then, and a second iteration of them if MANY_USED are.
@@ -82,10 +83,10 @@ class OpeningSteps(GradientSteps):
         """Return whether further iterations are likely to reach the gap in demand before Newton steps would."""
         if self.forecast is None or len(self.left) < 2:
             return False
-        pace = (self.left[0] - self.left[-1]) / (len(self.left) - 1)
+        fall = pace(self.left)
         if self.left[-1] <= 0.0:  # a certificate is due; where it does not end the run, once more at most
             self.late += 1
-        return bool(pace > 0.0 and self.late <= 1 and self.left[-1] <= WITHIN * pace)
+        return bool(fall > 0.0 and self.late <= 1 and self.left[-1] <= WITHIN * fall)
 
 
 def _used(problem: Problem, state: Any) -> float:

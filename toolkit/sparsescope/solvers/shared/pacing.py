@@ -32,6 +32,12 @@ PACE = 1.0  # or when one gains less, for its work, than this share of the sweep
 DEAR, NEARLY_ALL, FALLING = 4.0, 0.9, 0.5
 
 
+def pace(left: list[float]) -> float:
+    """Return by how much a logarithm has fallen with each of the last iterations; ``left``: before them and after each,
+    two numbers at least."""
+    return (left[0] - left[-1]) / (len(left) - 1)
+
+
 class NewtonPacing:
     """Account of sweeps against Newton steps.
 
@@ -100,11 +106,11 @@ class NewtonPacing:
         """Return whether batches alone are likely to reach the aim for ENOUGH times this work, counted as theirs is."""
         if len(self.left) < 2:
             return False
-        pace = (self.left[0] - self.left[-1]) / (len(self.left) - 1)
-        if not self.left[-1] * self.cost <= ENOUGH * work * pace:
+        fall = pace(self.left)
+        if not self.left[-1] * self.cost <= ENOUGH * work * fall:
             return False
         if self.named is None:
-            self.named = LATE * (1.0 + max(self.left[-1] / pace, 0.0)) if pace > 0.0 else 0.0
+            self.named = LATE * (1.0 + max(self.left[-1] / fall, 0.0)) if fall > 0.0 else 0.0
         return self.named >= 0.0
 
     def _has_paid(self, after: float) -> bool:
