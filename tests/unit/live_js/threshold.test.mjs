@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-const { clearOfBar, crosses, levelRange, placeOfName, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
+const { ThresholdChart, clearOfBar, crosses, levelRange, placeOfName, stand, stripSentence, tooNear } = await import(process.env.STATIC + "/charts/threshold.js");
 const { suggestion } = await import(process.env.STATIC + "/advice.js");
 const { ratioAt } = await import(process.env.STATIC + "/watch.js");
 
@@ -39,6 +39,22 @@ test("the axis holds λ, λ_max and most levels, and stays calm", () => {
 
 test("no number of the axis lies under that of λ, which is 18 pixels high beside one of 11", () => {
   assert.deepEqual([80, 86, 100, 114, 120].map((y) => clearOfBar(y, 100)), [true, false, false, false, true]);
+});
+
+test("the words below the axis have the colour of words, whatever the last tick was", () => {
+  for (const lam of [0.1, 0.99]) { // the second hides the number of the highest tick, whose line has another colour
+    const written = {}, kept = [];
+    const context = {
+      save() { kept.push(this.fillStyle); }, restore() { this.fillStyle = kept.pop(); }, translate() {}, rotate() {}, fillRect() {},
+      measureText: () => ({ width: 1 }),
+      fillText(text) { written[text] = this.fillStyle; },
+    };
+    const palette = { colour: (name) => name };
+    const store = { problem: { d: 4 }, strip: { binned: 1 } };
+    const chart = { context: { palette, store }, range: [0.01, 1], part, order: "level" };
+    ThresholdChart.prototype.drawAxis.call(chart, context, area, lam);
+    assert.equal(written["features by level"], "muted");
+  }
 });
 
 test("the strip says what is known", () => {

@@ -213,6 +213,7 @@ export class ThresholdChart extends CanvasChart {
     const what = this.order === "level" ? "features by level" : `${count(problem.d)} features by number`;
     const shared = short(strip.binned, 2);
     const notes = strip.binned > 1 ? [`; a dot that is out stands for ${shared} neighbours, the highest`, `; one dot for ${shared} that are out`, ""] : [""];
+    context.fillStyle = palette.colour("muted"); // the last tick may have left that of its line
     const note = notes.find((text) => context.measureText(what + text).width <= area.width) ?? "";
     context.fillText(what + note, area.left + area.width / 2, area.top + area.height + 16);
   }
