@@ -41,7 +41,7 @@ def dual_value(state: DualState) -> float:
     """Value of the dual of F/λ, from the dual rows alone."""
     n = state.y.size
     X = np.asarray(state.design.matrix.todense() if sp.issparse(state.design.matrix) else state.design.matrix)
-    own = np.eye(state.V.shape[1])[state.y]
+    own = np.eye(state.rows.shares.shape[1])[state.y]
     W = X.T @ (state.most[:, None] * own - state.rows.shares)
     return float(state.margin * (state.rows.shares * (1.0 - own)).sum() - 0.5 * (W**2).sum()) / n
 
@@ -61,7 +61,7 @@ def test_a_step_is_the_exact_maximum_over_one_row_of_duals() -> None:
             np.array([i]),
             1.0,
             state.rows,
-            state.V,
+            state.layout(state.V),
             state.report,
         )
         best, kept = dual_value(state), state.rows.shares[i].copy()

@@ -11,6 +11,11 @@ import scipy
 from .columns import DenseColumns, SparseColumns
 from .turned import by_samples, plain
 
+BY_ROWS = ("samples", "sparse_samples", "double_samples")
+# Share of non-zero entries from which on dense X is full: dual coordinate descent takes .4 to .6 of the seconds with
+# dense samples where all entries are non-zero, .5 where half of them are and .8 where a fifth is.
+FULL = 0.15
+
 
 class DesignForms:
     """Forms of :class:`sparsescope.inputs.design.Design`, which holds the entries by columns."""
@@ -26,7 +31,7 @@ class DesignForms:
     @property
     def nbytes(self) -> int:
         """Bytes held by the data: by columns, and by rows as well once these were asked for."""
-        held = [self.columns, *(self.__dict__[name] for name in ("samples", "sparse_samples") if name in self.__dict__)]
+        held = [self.columns, *(self.__dict__[name] for name in BY_ROWS if name in self.__dict__)]
         return int(sum({id(array): array.nbytes for copy in held for array in copy}.values()))
 
     @cached_property
@@ -53,6 +58,16 @@ class DesignForms:
         return SparseColumns(  # type: ignore[call-arg]
             by_rows.data, plain(by_rows.indices, index), plain(by_rows.indptr, index)
         )
+
+    @cached_property
+    def is_full(self) -> bool:
+        """True if X is dense and at least a share FULL of its entries are not zero."""
+        return not self.is_sparse and bool(np.count_nonzero(self.matrix) >= FULL * self.n * self.d)
+
+    @cached_property
+    def double_samples(self) -> Any:
+        """Samples of dense X by rows, as a dense array in double precision."""
+        return DenseColumns(np.ascontiguousarray(self.matrix, dtype=np.float64))  # type: ignore[call-arg]
 
     @cached_property
     def ones(self) -> Any:

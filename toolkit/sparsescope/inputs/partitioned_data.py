@@ -122,6 +122,16 @@ class PartitionedData(Design):
         """Not there: X is in blocks."""
         return self.matrix
 
+    @cached_property
+    def double_samples(self) -> Any:
+        """Not there: X is in blocks."""
+        return self.matrix
+
+    @cached_property
+    def is_full(self) -> Any:
+        """Not there: X is in blocks."""
+        return self.matrix
+
     def fingerprint(self) -> np.ndarray:
         """Return a digest of all entries, in one pass.
 

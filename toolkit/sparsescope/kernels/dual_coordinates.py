@@ -56,13 +56,12 @@ def bounds_of(s, size):  # type: ignore[no-untyped-def]
     top, least = -np.inf, np.inf
     for e in range(size):
         top = max(top, s.g[e])
-        if s.u[e] > 0.0:
-            least = min(least, s.g[e])
+        least = min(least, s.g[e] if s.u[e] > 0.0 else np.inf)
     return top, least
 
 
 @helper
-def move_row(samples, i, square, amount, labels, size, rows, W, s, report):  # type: ignore[no-untyped-def]
+def move_row(samples, i, square, amount, labels, size, rows, weights, s, report):  # type: ignore[no-untyped-def]
     """u_i ← P(u_i + g/Q_i) over the first ``size`` labels of a list, and W with it."""
     for e in range(size):
         s.u[e] += s.g[e] / square
@@ -70,29 +69,24 @@ def move_row(samples, i, square, amount, labels, size, rows, W, s, report):  # t
     count, gain = 0, 0.0
     for e in range(size):
         step = rows.shares[i, labels[e]] - s.u[e]
-        if step != 0.0:
-            rows.shares[i, labels[e]] = s.u[e]
-            s.moved[count] = labels[e]
-            s.move[count] = step
-            gain += step * step
-            count += 1
+        rows.shares[i, labels[e]] = s.u[e]
+        s.moved[count] = labels[e]  # without a branch, which would be taken or not at random
+        s.move[count] = step
+        gain += step * step
+        count += step != 0.0
     rows.gains[i] = square * gain
-    for p in range(samples.start(i), samples.stop(i)):
-        w = W[samples.row(p, i)]
-        x = samples.entry(p, i)
-        for e in range(count):
-            w[s.moved[e]] += x * s.move[e]
+    weights.add(samples, i, s.moved, s.move, count)
     report[WRITTEN] += count * (samples.stop(i) - samples.start(i))
 
 
 @kernel
-def sweep_all(samples, squares, y, margin, most, order, slack, rows, W, report):
+def sweep_all(samples, squares, y, margin, most, order, slack, rows, weights, report):
     """Exact steps over all classes for the samples of ``order``, one after the other.
 
     samples : X by rows · squares (n,): Q · most (n,): C_i · slack : a class without mass stays active if its gradient
-    is less than this below the smallest one of those with mass · W (d, m): updated · report : see above, added to.
+    is less than this below the smallest one of those with mass · weights : W, updated · report : see above, added to.
     """
-    m = W.shape[1]
+    m = weights.classes()
     s = scratch(m)
     every = lone_row_as(m, np.int32)
     for k in range(m):
@@ -103,19 +97,18 @@ def sweep_all(samples, squares, y, margin, most, order, slack, rows, W, report):
             s.g[k] = margin
             s.u[k] = rows.shares[i, k]
         s.g[y[i]] = 0.0
-        add_all_scores(samples, i, m, W, s.g)
+        weights.add_all_scores(samples, i, s.g)
         report[READ] += m * (samples.stop(i) - samples.start(i))
         top, least = bounds_of(s, m)
         count = 0
         for k in range(m):
-            if s.u[k] > 0.0 or s.g[k] > least - slack:
-                rows.labels[i, count] = k
-                count += 1
+            rows.labels[i, count] = k
+            count += (s.u[k] > 0.0) | (s.g[k] > least - slack)
         rows.counts[i] = count
         rows.gains[i] = 0.0
         report[WORST] = max(report[WORST], top - least)
         if top - least > OPTIMAL * margin:
-            move_row(samples, i, squares[i], most[i], every, m, rows, W, s, report)
+            move_row(samples, i, squares[i], most[i], every, m, rows, weights, s, report)
 
 
 @helper
@@ -139,7 +132,7 @@ def choose_moving(rows, share, order):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sweeps_active(samples, squares, y, margin, most, sweeps, share, pace, limit, rows, W, walk, part, report):
+def sweeps_active(samples, squares, y, margin, most, sweeps, share, pace, limit, rows, weights, walk, part, report):
     """Sweeps of the same steps over the active classes of each sample alone, which stay as they are, in random order.
 
     They end after ``sweeps``, after work up to ``limit``, when no sample is left to move (:func:`choose_moving`), or
@@ -148,7 +141,7 @@ def sweeps_active(samples, squares, y, margin, most, sweeps, share, pace, limit,
 
     walk : for n samples, with the seed of the order · report : see above, added to
     """
-    s = scratch(W.shape[1])
+    s = scratch(weights.classes())
     order, at, sums = walk.order, walk.at, walk.sums
     sweep, place, count, seed = at[SWEEP], at[PLACE], at[COUNT], at[SEED]
     gained, before = sums[TOTAL], sums[BEFORE]
@@ -172,12 +165,12 @@ def sweeps_active(samples, squares, y, margin, most, sweeps, share, pace, limit,
             for e in range(size):
                 s.g[e] = 0.0 if labels[e] == y[i] else margin
                 s.u[e] = rows.shares[i, labels[e]]
-            add_scores(samples, i, labels, size, W, s.g)
+            weights.add_scores(samples, i, labels, size, s.g)
             report[READ] += size * (samples.stop(i) - samples.start(i))
             top, least = bounds_of(s, size)
             report[WORST] = max(report[WORST], top - least)
             if top - least > OPTIMAL * margin:
-                move_row(samples, i, squares[i], most[i], labels, size, rows, W, s, report)
+                move_row(samples, i, squares[i], most[i], labels, size, rows, weights, s, report)
                 gained += rows.gains[i]
         report[VISITS] += count
         report[GAINED] += gained
@@ -187,97 +180,41 @@ def sweeps_active(samples, squares, y, margin, most, sweeps, share, pace, limit,
     return True
 
 
-@helper
-def add_all_scores(samples, i, m, W, g):  # type: ignore[no-untyped-def]
-    """g += scores of sample i for all classes, by four entries of x at a time: that reads and writes g less often."""
-    p, stop = samples.start(i), samples.stop(i)
-    while p + 4 <= stop:
-        w0, w1, w2, w3 = (
-            W[samples.row(p, i)],
-            W[samples.row(p + 1, i)],
-            W[samples.row(p + 2, i)],
-            W[samples.row(p + 3, i)],
-        )
-        x0, x1, x2, x3 = samples.entry(p, i), samples.entry(p + 1, i), samples.entry(p + 2, i), samples.entry(p + 3, i)
-        for k in range(m):
-            g[k] += (x0 * w0[k] + x1 * w1[k]) + (x2 * w2[k] + x3 * w3[k])
-        p += 4
-    while p < stop:
-        w, x = W[samples.row(p, i)], samples.entry(p, i)
-        for k in range(m):
-            g[k] += x * w[k]
-        p += 1
-
-
-@helper
-def add_scores(samples, i, labels, size, W, g):  # type: ignore[no-untyped-def]
-    """g += scores of sample i for the first ``size`` labels of a list: sums of four or two that stay in registers."""
-    start, stop, e = samples.start(i), samples.stop(i), 0
-    while e + 4 <= size:
-        k0, k1, k2, k3 = labels[e], labels[e + 1], labels[e + 2], labels[e + 3]
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        for p in range(start, stop):
-            w, x = W[samples.row(p, i)], samples.entry(p, i)
-            a += x * w[k0]
-            b += x * w[k1]
-            c += x * w[k2]
-            d += x * w[k3]
-        g[e] += a
-        g[e + 1] += b
-        g[e + 2] += c
-        g[e + 3] += d
-        e += 4
-    if e + 2 <= size:
-        k0, k1 = labels[e], labels[e + 1]
-        a, b = 0.0, 0.0
-        for p in range(start, stop):
-            w, x = W[samples.row(p, i)], samples.entry(p, i)
-            a += x * w[k0]
-            b += x * w[k1]
-        g[e] += a
-        g[e + 1] += b
-        e += 2
-    if e < size:
-        a = 0.0
-        for p in range(start, stop):
-            a += samples.entry(p, i) * W[samples.row(p, i), labels[e]]
-        g[e] += a
-
-
 @kernel
-def weights_of(samples, y, most, shares, W):
+def weights_of(samples, y, most, shares, weights):
     """W = Σ_i x_i (C_i·e_y − u_i)ᵀ of dual rows u (n, m)."""
-    W[:] = 0.0
+    m = weights.classes()
+    s = scratch(m)
+    weights.V[:] = 0.0
     for i in range(y.size):
-        for k in range(W.shape[1]):
+        count = 0
+        for k in range(m):
             step = (most[i] if k == y[i] else 0.0) - shares[i, k]
             if step != 0.0:
-                for p in range(samples.start(i), samples.stop(i)):
-                    W[samples.row(p, i), k] += samples.entry(p, i) * step
+                s.moved[count] = k
+                s.move[count] = step
+                count += 1
+        weights.add(samples, i, s.moved, s.move, count)
 
 
 # ------------------------------------------------------------------------------------------------------- on a face
 @kernel
-def face_weights(samples, listed, starts, labels, D, V):
-    """V (d, m) = Σ x_i d_iᵀ of a direction on a face: entries D of the samples ``listed``, with their labels."""
-    V[:] = 0.0
+def face_weights(samples, listed, starts, labels, D, weights):
+    """V = Σ x_i d_iᵀ of a direction on a face: entries D of the samples ``listed``, with their labels."""
+    weights.V[:] = 0.0
     for q in range(listed.size):
-        i = listed[q]
-        for p in range(samples.start(i), samples.stop(i)):
-            v = V[samples.row(p, i)]
-            x = samples.entry(p, i)
-            for e in range(starts[q], starts[q + 1]):
-                v[labels[e]] += x * D[e]
+        first, last = starts[q], starts[q + 1]
+        weights.add(samples, listed[q], labels[first:last], D[first:last], last - first)
 
 
 @kernel
-def face_slopes(samples, listed, starts, labels, V, own, S):
+def face_slopes(samples, listed, starts, labels, weights, own, S):
     """S = what XV + ``own`` is on the face, each sample's entries made to sum to zero."""
     for q in range(listed.size):
         first, last = starts[q], starts[q + 1]
         for e in range(first, last):
             S[e] = own[e]
-        add_scores(samples, listed[q], labels[first:last], last - first, V, S[first:last])
+        weights.add_scores(samples, listed[q], labels[first:last], last - first, S[first:last])
         total = 0.0
         for e in range(first, last):
             total += S[e]

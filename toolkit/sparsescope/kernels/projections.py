@@ -26,20 +26,20 @@ def cut_to_simplex(u, total):  # type: ignore[no-untyped-def]
         top = max(top, u[k])
     for k in range(u.size):
         u[k] -= top
-    # No entry further than `total` below the largest stands above the level −depth.
+    # No entry further than `total` below the largest stands above the level −depth. (The loop has no branch: it is
+    # done for several entries at a time.)
     depth = 1.0 * total
-    count = u.size + 1
+    count = u.size + 1.0
     while True:
-        above = 0.0
-        kept = 0
+        above, kept = 0.0, 0.0
         for k in range(u.size):
-            if u[k] + depth > 0.0:
-                above += u[k]
-                kept += 1
-        if kept >= count or kept == 0:  # ">": an entry at the level may come back by rounding, for ever
+            v = u[k] + depth
+            above += max(v, 0.0)
+            kept += 1.0 if v > 0.0 else 0.0
+        if kept >= count or kept == 0.0:  # ">": an entry at the level may come back by rounding, for ever
             break
         count = kept
-        depth = min(depth, (total - above) / kept)
+        depth = min(depth, depth + (total - above) / kept)
     for k in range(u.size):
         u[k] = max(u[k] + depth, 0.0)
 

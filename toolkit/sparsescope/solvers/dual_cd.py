@@ -3,12 +3,12 @@
 With C_i = ω_i/(nλ) (ω_i = 1 without sample weights) and W(u) = Σ_i x_i (C_i·e_y − u_i)ᵀ, F/λ has the dual
     max_u Σ_i μ Σ_{k≠y} u_ik − ½‖W(u)‖²,   u_ik ≥ 0, Σ_k u_ik = C_i          (α_i = C_i·e_y − u_i in the paper)
 
+    now and then: conjugate gradients on the entries of u above zero (solvers/shared/dual_face.py)
     for all samples i, in random order, and all classes:
         g ← W ᵀx_i + μ(1 − e_y);   u_i ← P(u_i + g/‖x_i‖²), the projection on its simplex;   W with it
         the active classes of i are those with mass, and those that may get some at its next step
     the same over the active classes alone, for the samples that still move, until that was ``ratio`` times as much work
     or gains less for its work than the first sweep
-    now and then: conjugate gradients on the entries of u above zero (solvers/shared/dual_face.py)
 
 A sample that the first sweep left where it was is left out of the next ones: of one, then of three, at most of seven.
 The projection is the exact minimum over a row. Memory: O(n·m + d·m).
@@ -34,6 +34,7 @@ from ..kernels.dual_coordinates import (
     weights_of,
     work_of,
 )
+from ..kernels.dual_weights import ByClass, ByFeature
 from ..kernels.rows import loss_sum
 from ..kernels.splitting import hinge_facts, smoothed_duals
 from ..pauses import parts_of, pause, to_the_end
@@ -60,24 +61,30 @@ NAN = float("nan")
 class DualState(State):
     """State of dual coordinate descent.
 
-    rows : the dual rows u, and what sweeps keep of each sample · V (d, m) float64: W(u) · coef : the weights shown: V
-    in the precision of the data, or weights that the run began at while ``held``, their objective, is below that of V
-    samples, squares, lengths : X by rows, ‖x_i‖² and stored entries · most (n,): C_i · margin : μ · slack : see
-    :func:`sweep_all` · work : entries of W read and changed by sweeps so far · naps : samples that sweeps leave out ·
-    faces : when conjugate gradients are due
+    rows : the dual rows u, and what sweeps keep of each sample · V float64: W(u), held as ``layout`` says · coef : the
+    weights shown: V in the precision of the data, or weights that the run began at while ``held``, their objective, is
+    below that of V
+    samples, squares, lengths : X by rows, as a dense array if ``full``, ‖x_i‖² and stored entries · most (n,): C_i
+    margin : μ · slack : see :func:`sweep_all` · work : entries of W read and changed by sweeps so far
+    naps : samples that sweeps leave out · faces : when conjugate gradients are due
     """
 
-    def __init__(self, problem: Problem, coef: np.ndarray, seed: int) -> None:
+    layout: Any  # ByClass or ByFeature
+
+    def __init__(self, problem: Problem, coef: np.ndarray, seed: int, full: bool) -> None:
         self.bare()
         self.d, self.frame, self.dtype = problem.d, problem.design.frame, problem.dtype
-        self.design, self.samples = problem.design, problem.design.sparse_samples
-        self.y = problem.y
+        self.design, self.y = problem.design, problem.y
         n, m = problem.n, problem.m
-        data, indptr = self.samples.data, self.samples.indptr
-        self.lengths = np.diff(indptr)
-        self.squares = np.bincount(np.repeat(np.arange(n), self.lengths), weights=data * data, minlength=n)
         self.coef, self.held = coef, math.inf
-        self.V = np.zeros((problem.d, m))
+        if full:
+            self.samples, self.layout, self.V = problem.design.double_samples, ByClass, np.zeros((m, problem.d))
+            X = self.samples.XT
+            self.lengths, self.squares = np.full(n, problem.d), np.einsum("ij,ij->i", X, X)
+        else:
+            self.samples, self.layout, self.V = problem.design.sparse_samples, ByFeature, np.zeros((problem.d, m))
+            data, self.lengths = self.samples.data, np.diff(self.samples.indptr)
+            self.squares = np.bincount(np.repeat(np.arange(n), self.lengths), weights=data * data, minlength=n)
         self.rows = DualRows(  # type: ignore[call-arg]
             np.zeros((n, m)), np.zeros((n, m), np.int32), np.zeros(n, np.int32), np.zeros(n)
         )
@@ -157,11 +164,12 @@ class DualState(State):
 
     def refresh(self) -> None:
         """V anew."""
-        weights_of(self.samples, self.y, self.most, self.rows.shares, self.V)
+        weights_of(self.samples, self.y, self.most, self.rows.shares, self.layout(self.V))
 
     def show(self, problem: Problem) -> None:
         """Show V, unless the weights that the run began at are still better."""
-        shown = self.V if self.dtype == np.float64 else self.V.astype(self.dtype)
+        shown = self.V if self.layout is ByFeature else self.V.T
+        shown = np.ascontiguousarray(shown, dtype=self.dtype)  # no copy of V where it is held like this
         if self.held < math.inf:
             scores = problem.design.matmul(shown, np.empty((problem.n, problem.m), self.dtype))
             loss = loss_sum(scores, *problem.terms) / problem.n
@@ -211,7 +219,11 @@ class DualCD(Solver):
 
     # -------------------------------------------------------------------------------------------------- begin and go on
     def start(self, problem: Problem, coef: np.ndarray) -> DualState:
-        state = DualState(problem, coef, self.seed)
+        return self._begin(problem, coef, problem.design.is_full)
+
+    def _begin(self, problem: Problem, coef: np.ndarray, full: bool) -> DualState:
+        """Make a state; ``full``: with samples as a dense array."""
+        state = DualState(problem, coef, self.seed, full)
         U = None
         if coef.any():
             U = np.empty((problem.n, problem.m), problem.dtype)
@@ -234,8 +246,11 @@ class DualCD(Solver):
         state.take_scaling(problem)
         state.take_duals(U)
 
+    def variant(self, problem: Problem) -> bool:
+        return bool(problem.design.is_full)
+
     def precompile(self, tiny: Problem, problem: Problem) -> State:
-        state = self.start(tiny, np.ones((tiny.d, tiny.m), tiny.dtype))
+        state = self._begin(tiny, np.ones((tiny.d, tiny.m), tiny.dtype), problem.design.is_full)
         self.step(tiny, state)
         descend(Face(state.rows.shares, state.y, state.margin), state)
         return state
@@ -243,11 +258,13 @@ class DualCD(Solver):
     # ------------------------------------------------------------------------------------------------------- the steps
     def step(self, problem: Problem, state: DualState) -> None:
         data = state.samples, state.squares, state.y, state.margin, state.most
-        gains, report = state.rows.gains, state.report
+        gains, report, weights = state.rows.gains, state.report, state.layout(state.V)
+        if self.faces:  # before the sweeps: a face is minimised without regard to what lies off it
+            state.passes += state.faces.phase(state)
         report[:] = 0.0
         order = self.awake(state)
         for start, stop in parts_of(state.lengths[order] * float(problem.m), PART):
-            sweep_all(*data, order[start:stop], state.slack, state.rows, state.V, report)
+            sweep_all(*data, order[start:stop], state.slack, state.rows, weights, report)
             pause()
         state.slack = max(min(state.slack, 0.5 * report[WORST]), SLACK * state.margin)
         self.send_to_sleep(state, order)
@@ -255,14 +272,12 @@ class DualCD(Solver):
         at = walk(problem.n, int(state.rng.integers(2**31)))
         rules = self.inner, STILL if self.shrinking else -1.0, gained / first if first > 0.0 else 0.0
         limit = (1.0 + RATIO) * first
-        to_the_end(lambda: bool(sweeps_active(*data, *rules, limit, state.rows, state.V, at, PART // 2, report)))
+        to_the_end(lambda: bool(sweeps_active(*data, *rules, limit, state.rows, weights, at, PART // 2, report)))
         gained += float(report[GAINED])
         state.passes += 2.0 * (order.size + float(report[VISITS])) / problem.n
         done = float(work_of(report))
         state.work += done
         state.faces.swept(done, gained)
-        if self.faces:
-            state.passes += state.faces.phase(state)
         state.iteration += 1
         if state.iteration % REFRESHED == 0:
             state.refresh()

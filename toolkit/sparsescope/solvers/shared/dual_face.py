@@ -26,28 +26,32 @@ class Face:
 
     def __init__(self, shares: np.ndarray, y: np.ndarray, margin: float) -> None:
         above = shares > 0.0
-        self.sizes = above.sum(axis=1)
-        self.listed = np.flatnonzero(self.sizes > 1)
-        self.sizes = self.sizes[self.listed]
-        self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        sizes = np.count_nonzero(above, axis=1)
+        self.listed = np.flatnonzero(sizes > 1)
+        self.starts = np.concatenate([[0], np.cumsum(sizes[self.listed])])
         self.samples, labels = np.nonzero(above[self.listed])
         self.labels = labels.astype(np.int32)
         self.own = np.where(self.labels != y[self.listed][self.samples], margin, 0.0)
 
-    def entries(self, lengths: np.ndarray) -> float:
-        """Return the number of entries of W that a product on the face reads.
 
-        Parameters
-        ----------
-        lengths
-            stored entries of every sample, (n,).
+def face_entries(shares: np.ndarray, lengths: np.ndarray) -> float:
+    """Return the number of entries of W that a product on the face of a dual point reads.
 
-        Returns
-        -------
-        float
-            the number.
-        """
-        return float(self.sizes @ lengths[self.listed])
+    Parameters
+    ----------
+    shares
+        dual rows, (n, m).
+    lengths
+        stored entries of every sample, (n,).
+
+    Returns
+    -------
+    float
+        the number.
+    """
+    sizes = np.count_nonzero(shares > 0.0, axis=1)
+    sizes[sizes == 1] = 0
+    return float(sizes @ lengths)
 
 
 class FaceSteps:
@@ -82,10 +86,10 @@ class FaceSteps:
         float
             the products made on the face, in readings of the data; 0 if none was due.
         """
-        face = Face(state.rows.shares, state.y, state.margin)
-        cost = 2.0 * face.entries(state.lengths)
+        cost = 2.0 * face_entries(state.rows.shares, state.lengths)
         if cost == 0.0 or self.work < self.patience * STEPS * cost:
             return 0.0
+        face = Face(state.rows.shares, state.y, state.margin)
         gain, products = descend(face, state)
         worth = gain > self.gain * products * cost
         self.patience = max(self.patience / 2.0, LEAST) if worth else 2.0 * self.patience
@@ -113,7 +117,7 @@ def descend(face: Face, state: Any) -> tuple[float, float]:
     before = 0.5 * inner(state.V, state.V)
     for trial in range(TRIALS):
         face_moves(face.listed, face.starts, face.labels, state.most, state.rows.shares, D, length, moves)
-        face_weights(state.samples, face.listed, face.starts, face.labels, moves, V)
+        face_weights(state.samples, face.listed, face.starts, face.labels, moves, state.layout(V))
         np.subtract(state.V, V, out=V)
         gain = before - 0.5 * inner(V, V) + float(face.own @ moves)
         if gain > 0.0:
@@ -131,13 +135,13 @@ def _direction(face: Face, state: Any) -> tuple[np.ndarray, np.ndarray, int]:
     where = (state.samples, face.listed, face.starts, face.labels)
     scale = 1.0 / state.squares[face.listed][face.samples]
     R, S, V = np.empty_like(flat), np.empty_like(flat), np.empty_like(state.V)
-    face_slopes(*where, state.V, face.own, R)
+    face_slopes(*where, state.layout(state.V), face.own, R)
     D, M = np.zeros_like(R), scale * R
     A, rho = M.copy(), float(R @ M)
     target, steps = TOLERANCE**2 * rho, 0
     while steps < STEPS and rho > target:
-        face_weights(*where, A, V)
-        face_slopes(*where, V, flat, S)
+        face_weights(*where, A, state.layout(V))
+        face_slopes(*where, state.layout(V), flat, S)
         curve = float(A @ S)
         if not curve > 1e-14 * rho:
             break

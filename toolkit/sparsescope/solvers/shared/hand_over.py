@@ -18,8 +18,9 @@ from .row_space_pays import is_overspent, is_wide
 from .rows_or_entries import begins_on_rows, keeps_entries
 
 # Entries that dual-cd may read for each sample and pair of weights before ssnal takes over: about what that would cost
-# as a whole, with LEAST_WORK for small problems (measured on the problems of benchmarks/bench_crammer_singer.py).
-DUAL_WORK, LEAST_WORK = 0.5, 5e6
+# as a whole, with LEAST_WORK for small problems, where an iteration counts DUAL_STEP besides (measured on the problems
+# of benchmarks/bench_crammer_singer.py, with C from .1 to 100).
+DUAL_WORK, LEAST_WORK, DUAL_STEP = 1.25, 5e6, 4e4
 # The same for pd-sparse, whose steps cost something besides: a third of what ssnal needs from zero weights (measured on
 # iris, wine, breast_cancer, digits and made label sets, 5 ns for each entry read; twice or a third of it is slower).
 SPARSE_STEP, SPARSE_WORK = 7e4, (1.5e6, 0.08)
@@ -167,5 +168,5 @@ def overdue(problem: Problem, state: Any, done: int) -> bool:
     if not isinstance(state.delegate, solvers["dual-cd"]):
         return False
     if is_small(problem):
-        return bool(state.work > LEAST_WORK + DUAL_WORK * systems)
+        return bool(state.work + DUAL_STEP * done > LEAST_WORK + DUAL_WORK * systems)
     return takes_interior_points(problem) and bool(state.work > STEP_WORK + FACTOR_WORK * factoring(problem))
