@@ -63,6 +63,35 @@ def test_value_and_gradient_follow_the_formula(loss: Any, kind: str, m: int) -> 
     np.testing.assert_allclose(gradients, gradient_rows(loss, Z, y), rtol=1e-12, atol=1e-12)
 
 
+@every_size
+def test_many_samples_at_once_are_what_each_is(loss: Any, kind: str, m: int) -> None:
+    Z, y = (np.array(a) for a in zip(*samples(m, kind), strict=True))
+    work, sums, U = np.full(Z.size, np.nan), np.full(len(Z), np.nan), np.full_like(Z, np.nan)
+    expected = sum(float(loss.value(z, c)) for z, c in zip(Z, y, strict=True))
+    assert loss.values(Z, y, work, sums) == pytest.approx(expected, rel=1e-12)
+    assert loss.gradients(Z, y, U, work, sums) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(U, [grad(loss, z, c) for z, c in zip(Z, y, strict=True)], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+@pytest.mark.parametrize("m", [2, 3, 5, 11, 12, 30])
+@pytest.mark.parametrize("spread", [1e-3, 1.0, 30.0, 900.0])
+def test_dual_value_of_the_logistic_loss_at_its_own_gradients(m: int, margin: float, spread: float) -> None:
+    loss, rng = losses.create("logistic", margin=margin), np.random.default_rng(5)
+    for scale in (0.0, 0.3, 0.999, 1.0):
+        for _ in range(10):
+            z, y = spread * rng.standard_normal(m), int(rng.integers(m))
+            u = grad(loss, z, y)
+            found = loss.gradient_conjugate(z, u, y, scale, np.empty((2, m)))
+            q = scale * u
+            q[y] += 1.0  # Σ q log q, the own share as 1 − Σ of the others
+            if scale == 1.0:
+                expected = float(u @ z) - loss.value(z, y)  # Fenchel and Young
+            else:
+                expected = float(sum(p * np.log(p) for p in q if p > 0.0)) - margin * scale * (u.sum() - u[y])
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-12 * max(1.0, spread))
+
+
 @pytest.mark.parametrize("check", list(checking.CHECKS))
 @every_size
 def test_what_a_user_may_check_holds(loss: Any, kind: str, m: int, check: str) -> None:

@@ -27,7 +27,8 @@ from sparsescope.jit import compiler as kernel_compiler
 from sparsescope.jit import parts as jit
 from sparsescope.jit import stamps
 from sparsescope.jit.cache import digest
-from sparsescope.jit.parts import exponential, kernel, part
+from sparsescope.jit.elementary import exponential, log_one_minus, log_one_plus, logarithm
+from sparsescope.jit.parts import kernel, part
 from sparsescope.kernels.rows import loss_gradient, loss_sum
 from sparsescope.registry import field, penalties
 
@@ -502,9 +503,43 @@ def test_exponential_is_accurate_and_never_overflows_downwards() -> None:
     x = np.concatenate([np.linspace(-699, 5, 20_001), [0.0, -1e-300, -700.0, -1e3, -np.inf]])
     out = np.empty_like(x)
     fill(x, out)
-    np.testing.assert_allclose(out[:-2], np.exp(x[:-2]), rtol=1e-13)
+    np.testing.assert_allclose(out[:-2], np.exp(x[:-2]), rtol=1e-15)
     assert np.isfinite(out).all() and (out[-2:] < 1e-303).all()
     assert exponential(0.0) == 1.0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_logarithms_are_accurate_and_leave_what_is_no_number(compiled: bool) -> None:
+    @kernel
+    def fill(x, out, kind):  # type: ignore[no-untyped-def]
+        for i in range(x.size):
+            out[i] = logarithm(x[i]) if kind == 0 else log_one_plus(x[i]) if kind == 1 else log_one_minus(x[i])
+
+    def values(x: np.ndarray, kind: int) -> np.ndarray:
+        out = np.empty_like(x)
+        if compiled:
+            fill(x, out, kind)
+        else:
+            out[:] = [(logarithm, log_one_plus, log_one_minus)[kind].py_func(float(v)) for v in x]
+        return out
+
+    rng = np.random.default_rng(0)
+    wide = np.exp(rng.uniform(-700.0, 700.0, 2000))
+    near = np.concatenate(
+        [1.0 + np.linspace(-0.4, 0.6, 2001), 1.0 + np.logspace(-15, -1, 200), [1.0, 0.5, 2.0, 2.0**0.5]]
+    )
+    small = np.concatenate([np.linspace(0.0, 1.0, 2001)[:-1], np.logspace(-300, -1, 400)])
+    for x, kind, expected in (
+        (wide, 0, np.log(wide)),
+        (near, 0, np.log(near)),
+        (small, 1, np.log1p(small)),
+        (small, 2, np.log1p(-small)),
+    ):
+        np.testing.assert_allclose(values(x, kind), expected, rtol=2e-15, atol=0.0)
+    odd = values(np.array([np.nan, np.inf]), 0)
+    assert np.isnan(odd[0]) and odd[1] == np.inf
+    assert np.isnan(values(np.array([np.nan]), 1)[0])
+    assert np.isfinite(values(np.array([0.0]), 0)[0])  # so that 0·log 0 is 0
 
 
 def test_two_forms_are_chosen_by_the_type_of_an_argument() -> None:

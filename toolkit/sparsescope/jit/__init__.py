@@ -2,6 +2,7 @@
 
 from .callbacks import callbacks, note
 from .compiler import disabled
-from .parts import exponential, helper, kernel, lean, part, struct, two_forms
+from .elementary import exponential
+from .parts import helper, kernel, lean, part, struct, two_forms
 
 __all__ = ["callbacks", "disabled", "exponential", "helper", "kernel", "lean", "note", "part", "struct", "two_forms"]

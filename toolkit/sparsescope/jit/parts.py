@@ -41,17 +41,16 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numba
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
 from numba.core.errors import NumbaError
 from numba.core.imputils import impl_ret_new_ref, lower_builtin
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from ..registry import Field, collect_fields, documented, field
 from .cache import digest, remember
 from .callbacks import call_back, callback
-from .compiler import INNER, KERNEL, disabled, inner, numba_types
+from .compiler import FASTMATH, INNER, KERNEL, disabled, inner, numba_types
 
 HIDDEN_FIELD = "unused"  # the field of a part without parameters (trap 3)
 TUPLE = ("_fields", "_field_defaults", "_make", "_replace", "_asdict", "__match_args__")
@@ -240,12 +239,13 @@ def _compiled(function: Callable[..., Any]) -> Any:
     return inner(function, forceinline=True)
 
 
-def helper(function: Any = None, *, forceinline: bool = True, _nrt: bool = True) -> Any:
+def helper(function: Any = None, *, forceinline: bool = True, exact: bool = False, _nrt: bool = True) -> Any:
     """Decorator for small functions that kernels and parts call (inlined there, and kept on disk only for calls from
-    Python)."""
+    Python). ``exact``: its sums and products are taken as they are written, not in another order that is faster."""
     if function is None:
-        return functools.partial(helper, forceinline=forceinline, _nrt=_nrt)
-    return inner(function, remember, forceinline=forceinline, _nrt=_nrt)
+        return functools.partial(helper, forceinline=forceinline, exact=exact, _nrt=_nrt)
+    options: dict[str, Any] = {"fastmath": FASTMATH - {"reassoc"}} if exact else {}
+    return inner(function, remember, forceinline=forceinline, _nrt=_nrt, **options)
 
 
 lean = functools.partial(helper, _nrt=False)
@@ -275,53 +275,3 @@ def two_forms(
             options["_nrt"] = False
         overload(chosen, strict=False, jit_options=options)(typed)
     return chosen
-
-
-@intrinsic
-def _power_of_two(typingctx, k):  # type: ignore[no-untyped-def]
-    def build(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        exponent = builder.add(arguments[0], ir.Constant(ir.IntType(64), 1023))
-        return builder.bitcast(builder.shl(exponent, ir.Constant(ir.IntType(64), 52)), ir.DoubleType())
-
-    return numba_types.float64(numba_types.int64), build
-
-
-if disabled():
-
-    def power_of_two(k: int) -> float:
-        """2^k for a whole number k in −1022…1023."""
-        return float(np.ldexp(1.0, k))
-
-else:
-
-    @helper
-    def power_of_two(k):  # type: ignore[no-untyped-def]
-        """2^k for a whole number k in −1022…1023, by writing the bits of its exponent."""
-        return _power_of_two(np.int64(k))
-
-
-@helper
-def exponential(x):  # type: ignore[no-untyped-def]
-    """e^x for x ≤ 700, to a relative error of 1e-13; e^−700 (1e-304) for everything below.
-
-    Unlike a call of the system's exp it can be part of a vectorised loop, which makes rows of exponentials about three
-    times as fast: x = k·ln 2 + r with |r| ≤ ½ ln 2, and e^r by its Taylor polynomial (whose rest is below 1e-16).
-    """
-    x = max(x, -700.0)
-    k = np.floor(x * 1.4426950408889634 + 0.5)
-    r = x - k * 0.6931471803691238 - k * 1.9082149292705877e-10
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
-    return p * power_of_two(np.int32(k))  # type: ignore[arg-type]

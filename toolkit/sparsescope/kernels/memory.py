@@ -12,6 +12,7 @@ import numpy as np
 
 from ..jit.parts import helper
 
+AT_ONCE = 1024  # entries of scores that are worked on at a time: they stay in the nearest cache
 MARGIN = 32  # entries: four of the longest vectors, twice unrolled
 
 
@@ -36,3 +37,9 @@ def lone_rows(count, size):  # type: ignore[no-untyped-def]
         for k in range(size):
             rows[r, k] = 0.0
     return rows
+
+
+@helper
+def samples_at_once(m):  # type: ignore[no-untyped-def]
+    """Number of samples of m scores that are worked on at a time."""
+    return max(1, AT_ONCE // m)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import kernel, struct
-from .memory import lone_row, lone_row_as
+from .memory import lone_row, lone_row_as, lone_rows, samples_at_once
 
 ROUNDING = 1e-4  # share of the curvature across a vector below which that along it is the same
 LEAST_SHARE = 1e-3  # smallest diagonal entry of a row's preconditioner, as a share of its largest
@@ -258,12 +258,16 @@ def stop_at_zero(W, metric, first, last, D):
 @kernel
 def moved_loss(Z, E, step, Y, loss):
     """Σ_i ℓ(z_i + step·e_i, y_i). Z, E (n, m)."""
-    z = lone_row(Z.shape[1])
+    n, m = Z.shape
+    most = samples_at_once(m)
+    work, sums, moved = lone_row(most * m), lone_row(most), lone_rows(most, m)
     total = 0.0
-    for i in range(Z.shape[0]):
-        for k in range(z.size):
-            z[k] = Z[i, k] + step * E[i, k]
-        total += loss.value(z, Y[i])
+    for first in range(0, n, most):
+        last = min(first + most, n)
+        for i in range(first, last):
+            for k in range(m):
+                moved[i - first, k] = Z[i, k] + step * E[i, k]
+        total += loss.values(moved[: last - first], Y[first:last], work, sums)
     return total
 
 

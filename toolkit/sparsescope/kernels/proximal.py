@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..jit.parts import kernel
-from .memory import lone_row
+from .memory import lone_row, samples_at_once
 
 # What proximal gradient steps report, by position: ⟨G, δ⟩ and ‖δ‖² of δ = W⁺ − V, Ω(W⁺), ⟨V − W⁺, W⁺ − W⟩.
 SLOPE, SIZE, OMEGA, TURN = 0, 1, 2, 3
@@ -32,15 +32,17 @@ def turned_gradient(Z, old_Z, Y, loss, old_U, U):
 
     All (n, m). With Z = XW the second sum is n⟨W − W', G − G'⟩, without a gradient of the size of W.
     """
-    m = Z.shape[1]
-    work = lone_row(m)
+    n, m = Z.shape
+    most = samples_at_once(m)
+    work, sums = lone_row(most * m), lone_row(most)
     total = 0.0
     turn = 0.0
-    U[:] = 0.0
-    for i in range(Z.shape[0]):
-        total += loss.gradient(Z[i], Y[i], 1.0, U[i], work)
-        for k in range(m):
-            turn += (Z[i, k] - old_Z[i, k]) * (U[i, k] - old_U[i, k])
+    for first in range(0, n, most):
+        last = min(first + most, n)
+        total += loss.gradients(Z[first:last], Y[first:last], U[first:last], work, sums)
+        for i in range(first, last):
+            for k in range(m):
+                turn += (Z[i, k] - old_Z[i, k]) * (U[i, k] - old_U[i, k])
     return total, turn
 
 

@@ -5,26 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit.parts import kernel
-from .memory import lone_row, lone_rows
+from .memory import lone_row, lone_rows, samples_at_once
 
 
 @kernel
 def loss_sum(Z, Y, loss):
     """Σ_i ℓ(z_i, y_i). Z (n, m)."""
+    n, m = Z.shape
+    most = samples_at_once(m)
+    work, sums = lone_row(most * m), lone_row(most)
     total = 0.0
-    for i in range(Z.shape[0]):
-        total += loss.value(Z[i], Y[i])
+    for first in range(0, n, most):
+        last = min(first + most, n)
+        total += loss.values(Z[first:last], Y[first:last], work, sums)
     return total
 
 
 @kernel
 def loss_gradient(Z, Y, loss, U):
     """U_i = ∇ℓ(z_i, y_i) for all samples; returns Σ_i ℓ. Z, U (n, m)."""
-    work = lone_row(Z.shape[1])
+    n, m = Z.shape
+    most = samples_at_once(m)
+    work, sums = lone_row(most * m), lone_row(most)
     total = 0.0
-    U[:] = 0.0
-    for i in range(Z.shape[0]):
-        total += loss.gradient(Z[i], Y[i], 1.0, U[i], work)
+    for first in range(0, n, most):
+        last = min(first + most, n)
+        total += loss.gradients(Z[first:last], Y[first:last], U[first:last], work, sums)
     return total
 
 

@@ -34,11 +34,11 @@ class Loss(LossFacts, RowFunctions):
     ``repair(U, Y)``                       changes the rows of U within the domain to Σ_i u_i = 0 (intercepts)
     =====================================  =================================================================
 
-    Six more have a default, which a loss replaces by a faster form: ``gradient_conjugate`` for certificates, and
-    ``is_inactive``, ``hessian_diag``, ``hessian_product_from``, ``hessian_factors`` and ``update_scores``, for solvers
-    that keep u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights need no code in a loss (see
-    :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair`` depends on the size of the domain: then it
-    also defines ``repair_weighted``.
+    Eight more have a default, which a loss replaces by a faster form: ``values`` and ``gradients`` for many samples at
+    once, ``gradient_conjugate`` for certificates, and ``is_inactive``, ``hessian_diag``, ``hessian_product_from``,
+    ``hessian_factors`` and ``update_scores``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights
+    need no code in a loss (see :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair`` depends on the
+    size of the domain: then it also defines ``repair_weighted``.
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps. A
     non-smooth loss has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
@@ -103,6 +103,57 @@ class Loss(LossFacts, RowFunctions):
             the loss, or ``None`` if there is none; then two classes are solved with a score for each.
         """
         return None
+
+    def values(self, Z, Y, work, sums):  # type: ignore[no-untyped-def]
+        """Evaluate Σ_i ℓ(z_i, y_i) over b samples.
+
+        Parameters
+        ----------
+        Z
+            scores (b, m).
+        Y
+            targets (b, …).
+        work
+            scratch array (b·m,).
+        sums
+            scratch array (b,).
+
+        Returns
+        -------
+        float
+            the sum.
+        """
+        total = 0.0
+        for i in range(Z.shape[0]):
+            total += self.value(Z[i], Y[i])
+        return total
+
+    def gradients(self, Z, Y, U, work, sums):  # type: ignore[no-untyped-def]
+        """Compute U_i = ∇ℓ(z_i, y_i) of b samples.
+
+        Parameters
+        ----------
+        Z
+            scores (b, m).
+        Y
+            targets (b, …).
+        U
+            array (b, m) to write to.
+        work
+            scratch array (b·m,).
+        sums
+            scratch array (b,).
+
+        Returns
+        -------
+        float
+            Σ_i ℓ(z_i, y_i).
+        """
+        total = 0.0
+        U[:] = 0.0
+        for i in range(Z.shape[0]):
+            total += self.gradient(Z[i], Y[i], 1.0, U[i], work[: Z.shape[1]])
+        return total
 
     def is_inactive(self, u, y):  # type: ignore[no-untyped-def]
         """Return whether u = ∇ℓ shows that the sample has neither gradient nor curvature: all its hinges are inactive.

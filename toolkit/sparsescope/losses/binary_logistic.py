@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import exponential, part
+from ..jit.elementary import exponential, log_one_minus, log_one_plus, logarithm
+from ..jit.parts import helper, part
 from ..registry import losses
 from .base import DOMAIN_SLACK, Loss
 from .single_score import against, repair_sides
+
+
+@helper(exact=True)
+def entropy(p):  # type: ignore[no-untyped-def]
+    """p·log p + (1 − p)·log(1 − p), ∞ for p outside [0, 1]: without a branch, so that loops over samples are
+    vectorised."""
+    q = min(max(p, 0.0), 1.0)
+    total = q * logarithm(q) + (1.0 - q) * log_one_minus(q)
+    return total if -DOMAIN_SLACK <= p <= 1.0 + DOMAIN_SLACK else np.inf
 
 
 @part
@@ -33,14 +43,14 @@ class BinaryLogistic(Loss):
 
     def value(self, z, y):
         t = against(z, y)
-        return max(t, 0.0) + np.log1p(exponential(-abs(t)))
+        return max(t, 0.0) + log_one_plus(exponential(-abs(t)))
 
     def gradient(self, z, y, x, g, work):
         t = against(z, y)
         e = exponential(-abs(t))
         p = (1.0 if t >= 0.0 else e) / (1.0 + e)  # probability of the wrong class
         g[0] += x * p if y == 0 else -x * p
-        return max(t, 0.0) + np.log1p(e)
+        return max(t, 0.0) + log_one_plus(e)
 
     def derivatives(self, z, y, x, g, h, work):
         t = against(z, y)
@@ -48,7 +58,7 @@ class BinaryLogistic(Loss):
         p = (1.0 if t >= 0.0 else e) / (1.0 + e)
         g[0] += x * p if y == 0 else -x * p
         h[0] += x * x * e / ((1.0 + e) * (1.0 + e))
-        return max(t, 0.0) + np.log1p(e)
+        return max(t, 0.0) + log_one_plus(e)
 
     def hessian_product(self, z, y, v, out):
         e = exponential(-abs(z[0]))
@@ -63,11 +73,10 @@ class BinaryLogistic(Loss):
         h[0, 0] += x * x * (p * (1.0 - p))
 
     def conjugate(self, u, y):
-        p = u[0] if y == 0 else -u[0]
-        if p < -DOMAIN_SLACK or p > 1.0 + DOMAIN_SLACK:
-            return np.inf
-        total = p * np.log(p) if p > 0.0 else 0.0
-        return total + ((1.0 - p) * np.log1p(-p) if p < 1.0 else 0.0)
+        return entropy(u[0] if y == 0 else -u[0])
+
+    def scaled_conjugate(self, z, u, y, scale, work):
+        return entropy(scale * (u[0] if y == 0 else -u[0]))
 
     def repair(self, U, Y):
         repair_sides(U, Y)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit.parts import exponential, helper, part
+from ..jit.elementary import exponential, log_one_plus, logarithm
+from ..jit.parts import helper, part
 from ..registry import field, losses
 from .base import DOMAIN_SLACK, Loss
-from .binary_logistic import BinaryLogistic
+from .binary_logistic import BinaryLogistic, entropy
 from .flows import repair_flows
 from .reference import indicator, shifted
+
+FEW = 11  # classes up to which exponentials of many samples are taken at once: with more, a row is a loop of its own
 
 
 @helper
@@ -41,11 +44,33 @@ def shifted_exponentials(z, y, margin, work):  # type: ignore[no-untyped-def]
 
 
 @helper
+def all_exponentials(Z, Y, margin, work, sums):  # type: ignore[no-untyped-def]
+    """The same for b samples: exponentials one row after the other in ``work`` (b·m,), their sums in ``sums`` (b,).
+    Returns Σ_i (top_i − z_iy), what is missing from Σ_i log(sums_i) in the sum of the losses."""
+    m, ahead = Z.shape[1], 0.0
+    for i in range(Z.shape[0]):
+        z, c, at = Z[i], np.uintp(Y[i]), i * m
+        top = largest(z) + margin
+        for r in range(m):
+            work[at + r] = z[r] + margin - top
+        work[at + c] = z[c] - top
+        ahead += top - z[c]
+    for e in range(Z.shape[0] * m):  # in one long loop, which is vectorised whatever m is
+        work[e] = exponential(work[e])
+    for i in range(Z.shape[0]):
+        total = 0.0
+        for r in range(m):
+            total += work[i * m + r]
+        sums[i] = total
+    return ahead
+
+
+@helper
 def of_two(z, y, margin):  # type: ignore[no-untyped-def]
     """Return the probability p of the other of two classes, and −log(1 − p): one exponential, and exact for small p."""
     lead = z[1 - y] - z[y] + margin
     e = exponential(-abs(lead))
-    return (1.0 if lead > 0.0 else e) / (1.0 + e), max(lead, 0.0) + np.log1p(e)
+    return (1.0 if lead > 0.0 else e) / (1.0 + e), max(lead, 0.0) + log_one_plus(e)
 
 
 @part
@@ -81,7 +106,7 @@ class Logistic(Loss):
         total = 0.0
         for r in range(z.size):
             total += exponential(z[r] + (0.0 if r == y else self.margin) - top)
-        return np.log(total) + top - z[y]
+        return logarithm(total) + top - z[y]
 
     def gradient(self, z, y, x, g, work):
         if z.size == 2:
@@ -93,7 +118,52 @@ class Logistic(Loss):
         for r in range(z.size):
             g[r] += x * (work[r] / total)
         g[y] -= x
-        return np.log(total) + top - z[y]
+        return logarithm(total) + top - z[y]
+
+    def values(self, Z, Y, work, sums):
+        total = 0.0
+        if Z.shape[1] == 2:
+            for i in range(Z.shape[0]):
+                side = 1.0 if Y[i] == 1 else -1.0
+                lead = self.margin - side * (Z[i, 1] - Z[i, 0])
+                total += max(lead, 0.0) + log_one_plus(exponential(-abs(lead)))
+            return total
+        if Z.shape[1] > FEW:
+            for i in range(Z.shape[0]):
+                total += self.value(Z[i], Y[i])
+            return total
+        total += all_exponentials(Z, Y, self.margin, work, sums)
+        for i in range(Z.shape[0]):
+            total += logarithm(sums[i])
+        return total
+
+    def gradients(self, Z, Y, U, work, sums):
+        m, total = Z.shape[1], 0.0
+        if m == 2:
+            for i in range(Z.shape[0]):
+                side = 1.0 if Y[i] == 1 else -1.0
+                lead = self.margin - side * (Z[i, 1] - Z[i, 0])
+                e = exponential(-abs(lead))
+                work[i] = side * (1.0 if lead > 0.0 else e) / (1.0 + e)
+                total += max(lead, 0.0) + log_one_plus(e)
+            for i in range(Z.shape[0]):
+                U[i, 0] = work[i]
+                U[i, 1] = -work[i]
+            return total
+        if m > FEW:
+            U[:] = 0.0
+            for i in range(Z.shape[0]):
+                total += self.gradient(Z[i], Y[i], 1.0, U[i], work[:m])
+            return total
+        total += all_exponentials(Z, Y, self.margin, work, sums)
+        for i in range(Z.shape[0]):
+            u, share = U[i], 1.0 / sums[i]
+            for r in range(m):
+                u[r] = share * work[i * m + r]
+            u[np.uintp(Y[i])] -= 1.0
+        for i in range(Z.shape[0]):
+            total += logarithm(sums[i])
+        return total
 
     def derivatives(self, z, y, x, g, h, work):
         if z.size == 2:
@@ -110,7 +180,7 @@ class Logistic(Loss):
             g[r] += x * p
             h[r] += x * x * p * (1.0 - p)
         g[y] -= x
-        return np.log(total) + top - z[y]
+        return logarithm(total) + top - z[y]
 
     def hessian_product(self, z, y, v, out):
         total, _ = shifted_exponentials(z, y, self.margin, out)
@@ -158,30 +228,34 @@ class Logistic(Loss):
                 return np.inf
             mass += q
             if q > 0.0:
-                total += q * np.log(q)
+                total += q * logarithm(q)
             if r != y:
                 total -= self.margin * u[r]
         return total if abs(mass - 1.0) <= DOMAIN_SLACK else np.inf
 
     def gradient_conjugate(self, z, u, y, scale, work):
-        # Off the class y, q = s·p and log p_r = z_r + μ − L, where the largest p tells L: two logarithms a sample.
-        best = np.uintp(y)
-        top = z[y] - self.margin
-        for r in range(u.size):
-            if z[r] > top and r != y:
-                top = z[r]
-                best = np.uintp(r)
+        if u.size == 2:
+            q = scale * u[1 - y]
+            return entropy(q) - self.margin * q
+        # Off the class y, q = s·p and log p_r = z_r + μ − L, where the largest p tells L: two logarithms a sample. The
+        # largest p is that of the largest z_r + μ, so two maxima find both.
+        c = np.uintp(y)
+        top, most = z[c] - self.margin, max(1.0 + u[c], largest(u))  # u of y is not above 0
+        if self.margin == 0.0:
+            top = largest(z)
+        else:
+            for r in range(u.size):
+                top = max(top, z[r] if r != c else top)
         below = 0.0
         rest = 0.0
         for r in range(u.size):
-            if r != y:
-                below += u[r] * (z[r] - top)
-                rest += u[r]
-        own = 1.0 + scale * u[y]
-        total = own * np.log(own) if own > 0.0 else 0.0
+            q = u[r] if r != c else 0.0
+            below += q * (z[r] - top)
+            rest += q
+        own = 1.0 + scale * u[c]
+        total = own * logarithm(own) if own > 0.0 else 0.0
         if scale > 0.0:
-            of_top = np.log(scale * (u[best] + (1.0 if best == y else 0.0)))
-            total += scale * (below + rest * (of_top - self.margin))
+            total += scale * (below + rest * (logarithm(scale * most) - self.margin))
         return total
 
     def repair(self, U, Y):
