@@ -73,6 +73,20 @@ def test_many_samples_at_once_are_what_each_is(loss: Any, kind: str, m: int) -> 
     np.testing.assert_allclose(U, [grad(loss, z, c) for z, c in zip(Z, y, strict=True)], rtol=1e-12, atol=1e-13)
 
 
+@every_smooth_size
+def test_dual_values_of_many_samples_at_once_are_what_each_is(loss: Any, kind: str, m: int) -> None:
+    Z, y = (np.array(a) for a in zip(*samples(m, kind), strict=True))
+    U = np.array([grad(loss, z, c) for z, c in zip(Z, y, strict=True)])
+    rng, rows = np.random.default_rng(6), np.zeros((3, m))
+    for scale, kept in ((1.0, np.ones(1)), (0.7, rng.random(len(Z)))):
+        shares = np.broadcast_to(kept, len(Z))
+        each = [loss.gradient_conjugate(*given, rows) for given in zip(Z, U, y, scale * shares, strict=True)]
+        found = loss.gradient_conjugates(
+            Z, U, y, scale, kept, np.full(max(len(Z), 3) * m, np.nan), np.full(len(Z), np.nan)
+        )
+        assert found == pytest.approx(sum(each), rel=1e-11, abs=1e-11)
+
+
 @pytest.mark.parametrize("margin", [0.0, 1.0])
 @pytest.mark.parametrize("m", [2, 3, 5, 11, 12, 30])
 @pytest.mark.parametrize("spread", [1e-3, 1.0, 30.0, 900.0])

@@ -30,17 +30,22 @@ class SupportRows:
 @kernel
 def loss_derivatives(Z, Y, loss, U, A, bent):
     """U_i = ∇ℓ(z_i), A_i = diag ∇²ℓ(z_i), bent_i = whether that diagonal is not zero. Returns Σ_i ℓ. Z, U, A (n, m)."""
-    m = Z.shape[1]
-    work = lone_row(m)
+    n, m = Z.shape
+    most = samples_at_once(m)
+    work, sums, rows, h = lone_row(most * m), lone_row(most), lone_rows(3, m), lone_rows(2, m)
     total = 0.0
-    U[:] = 0.0
-    A[:] = 0.0
-    for i in range(Z.shape[0]):
-        total += loss.derivatives(Z[i], Y[i], 1.0, U[i], A[i], work)
-        top = 0.0
-        for k in range(m):
-            top = max(top, A[i, k])
-        bent[i] = top > 0.0
+    for first in range(0, n, most):
+        last = min(first + most, n)
+        total += loss.gradients(Z[first:last], Y[first:last], U[first:last], work, sums)
+        for i in range(first, last):  # from the gradient, which needs no exponentials
+            for k in range(m):
+                h[0, k] = h[1, k] = 0.0
+            loss.hessian_diag(Z[i], U[i], Y[i], 1.0, h, rows)
+            top = 0.0
+            for k in range(m):
+                A[i, k] = h[0, k] + h[1, k]
+                top = max(top, A[i, k])
+            bent[i] = top > 0.0
     return total
 
 

@@ -48,11 +48,14 @@ def conjugate_sum(Z, U, scale, Y, loss):
 def gradient_conjugate_sum(Z, U, scale, kept, Y, loss):
     """The same where the rows of U are these gradients to the last digits; row i is scaled by kept_i, too. Z, U (n, m),
     kept (n,), or (1,) if it is the same for all."""
+    n, m = U.shape
+    most = samples_at_once(m)
+    work, sums = lone_row(max(most, 3) * m), lone_row(most)  # a loss has two rows, a weighted one a third
     total = 0.0
-    work = lone_rows(3, U.shape[1])  # two for a loss, one more for a weighted one
-    for i in range(U.shape[0]):
-        share = kept[i] if kept.size > 1 else kept[0]
-        total += loss.gradient_conjugate(Z[i], U[i], Y[i], scale * share, work)
+    for first in range(0, n, most):
+        last = min(first + most, n)
+        shares = kept[first:last] if kept.size > 1 else kept
+        total += loss.gradient_conjugates(Z[first:last], U[first:last], Y[first:last], scale, shares, work, sums)
     return total
 
 

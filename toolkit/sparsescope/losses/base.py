@@ -34,11 +34,12 @@ class Loss(LossFacts, RowFunctions):
     ``repair(U, Y)``                       changes the rows of U within the domain to Σ_i u_i = 0 (intercepts)
     =====================================  =================================================================
 
-    Eight more have a default, which a loss replaces by a faster form: ``values`` and ``gradients`` for many samples at
-    once, ``gradient_conjugate`` for certificates, and ``is_inactive``, ``hessian_diag``, ``hessian_product_from``,
-    ``hessian_factors`` and ``update_scores``, for solvers that keep u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights
-    need no code in a loss (see :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair`` depends on the
-    size of the domain: then it also defines ``repair_weighted``.
+    Nine more have a default, which a loss replaces by a faster form: ``values``, ``gradients`` and
+    ``gradient_conjugates`` for many samples at once, ``gradient_conjugate`` for certificates, and ``is_inactive``,
+    ``hessian_diag``, ``hessian_product_from``, ``hessian_factors`` and ``update_scores``, for solvers that keep
+    u_i = ∇ℓ(z_i, y_i) of every sample. Sample weights need no code in a loss (see
+    :class:`sparsescope.losses.weighted.WeightedLoss`), unless its ``repair`` depends on the size of the domain: then it
+    also defines ``repair_weighted``.
 
     ``hessian_product`` is needed by second-order solvers only; a loss without it is solved by first-order steps. A
     non-smooth loss has ``prox_conjugate(v, y, sigma)``: v ← prox_{σℓ*}(v) in place, a row of the domain of ℓ*, and
@@ -313,6 +314,38 @@ class Loss(LossFacts, RowFunctions):
             the value.
         """
         return self.scaled_conjugate(z, u, y, scale, work)
+
+    def gradient_conjugates(self, Z, U, Y, scale, kept, work, sums):  # type: ignore[no-untyped-def]
+        """Evaluate Σ_i :meth:`gradient_conjugate` over b samples, each scaled by a share, too.
+
+        Parameters
+        ----------
+        Z
+            scores (b, m).
+        U
+            gradients (b, m) at these scores.
+        Y
+            targets (b, …).
+        scale
+            factor in [0, 1].
+        kept
+            shares (b,) in [0, 1], or (1,) if it is the same for all.
+        work
+            scratch array (b·m,), and at least (3·m,).
+        sums
+            scratch array (b,).
+
+        Returns
+        -------
+        float
+            the sum.
+        """
+        total = 0.0
+        rows = work[: 3 * Z.shape[1]].reshape(3, Z.shape[1])
+        for i in range(Z.shape[0]):
+            share = scale * kept[i if kept.size > 1 else 0]
+            total += self.gradient_conjugate(Z[i], U[i], Y[i], share, rows)
+        return total
 
     def repaired_conjugate(self, z, u, y, scale, work):  # type: ignore[no-untyped-def]
         """Evaluate :meth:`scaled_conjugate` for a row u that was ∇ℓ(z, y) before :meth:`repair` changed it.

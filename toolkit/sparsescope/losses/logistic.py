@@ -66,11 +66,35 @@ def all_exponentials(Z, Y, margin, work, sums):  # type: ignore[no-untyped-def]
 
 
 @helper
-def of_two(z, y, margin):  # type: ignore[no-untyped-def]
-    """Return the probability p of the other of two classes, and −log(1 − p): one exponential, and exact for small p."""
-    lead = z[1 - y] - z[y] + margin
+def of_two(first, second, y, margin):  # type: ignore[no-untyped-def]
+    """Return the gradient for the first of two scores, which is minus that for the second and ± the probability p of
+    the other class, and −log(1 − p): one exponential, exact for small p, and no branch."""
+    side = 1.0 if y == 1 else -1.0
+    lead = margin - side * (second - first)
     e = exponential(-abs(lead))
-    return (1.0 if lead > 0.0 else e) / (1.0 + e), max(lead, 0.0) + log_one_plus(e)
+    return side * (1.0 if lead > 0.0 else e) / (1.0 + e), max(lead, 0.0) + log_one_plus(e)
+
+
+@helper
+def off_class(z, u, y, scale, margin):  # type: ignore[no-untyped-def]
+    """Return a, b, c and e with ℓ*(s·u) = e + a·log a + c·log b for u = ∇ℓ(z, y): a = q_y, b is s times the largest
+    probability, c = Σ_{r≠y} q_r.
+
+    The largest probability is that of the largest z_r + μ[r≠y], so two maxima find both."""
+    c = np.uintp(y)
+    top, most = z[c] - margin, max(1.0 + u[c], largest(u))  # u of y is not above 0
+    if margin == 0.0:
+        top = largest(z)
+    else:
+        for r in range(u.size):
+            top = max(top, z[r] if r != c else top)
+    below = 0.0
+    rest = 0.0
+    for r in range(u.size):
+        q = u[r] if r != c else 0.0
+        below += q * (z[r] - top)
+        rest += q
+    return max(1.0 + scale * u[c], 0.0), scale * most, scale * rest, scale * (below - rest * margin)
 
 
 @part
@@ -101,7 +125,7 @@ class Logistic(Loss):
 
     def value(self, z, y):
         if z.size == 2:
-            return of_two(z, y, self.margin)[1]
+            return of_two(z[0], z[1], y, self.margin)[1]
         top = largest(z) + self.margin
         total = 0.0
         for r in range(z.size):
@@ -110,9 +134,9 @@ class Logistic(Loss):
 
     def gradient(self, z, y, x, g, work):
         if z.size == 2:
-            p, value = of_two(z, y, self.margin)
-            g[1 - y] += x * p
-            g[y] -= x * p
+            p, value = of_two(z[0], z[1], y, self.margin)
+            g[0] += x * p
+            g[1] -= x * p
             return value
         total, top = shifted_exponentials(z, y, self.margin, work)
         for r in range(z.size):
@@ -124,9 +148,7 @@ class Logistic(Loss):
         total = 0.0
         if Z.shape[1] == 2:
             for i in range(Z.shape[0]):
-                side = 1.0 if Y[i] == 1 else -1.0
-                lead = self.margin - side * (Z[i, 1] - Z[i, 0])
-                total += max(lead, 0.0) + log_one_plus(exponential(-abs(lead)))
+                total += of_two(Z[i, 0], Z[i, 1], Y[i], self.margin)[1]
             return total
         if Z.shape[1] > FEW:
             for i in range(Z.shape[0]):
@@ -141,11 +163,8 @@ class Logistic(Loss):
         m, total = Z.shape[1], 0.0
         if m == 2:
             for i in range(Z.shape[0]):
-                side = 1.0 if Y[i] == 1 else -1.0
-                lead = self.margin - side * (Z[i, 1] - Z[i, 0])
-                e = exponential(-abs(lead))
-                work[i] = side * (1.0 if lead > 0.0 else e) / (1.0 + e)
-                total += max(lead, 0.0) + log_one_plus(e)
+                work[i], value = of_two(Z[i, 0], Z[i, 1], Y[i], self.margin)
+                total += value
             for i in range(Z.shape[0]):
                 U[i, 0] = work[i]
                 U[i, 1] = -work[i]
@@ -167,10 +186,10 @@ class Logistic(Loss):
 
     def derivatives(self, z, y, x, g, h, work):
         if z.size == 2:
-            p, value = of_two(z, y, self.margin)
-            g[1 - y] += x * p
-            g[y] -= x * p
-            curve = x * x * p * (1.0 - p)
+            p, value = of_two(z[0], z[1], y, self.margin)
+            g[0] += x * p
+            g[1] -= x * p
+            curve = x * x * abs(p) * (1.0 - abs(p))
             h[0] += curve
             h[1] += curve
             return value
@@ -234,28 +253,24 @@ class Logistic(Loss):
         return total if abs(mass - 1.0) <= DOMAIN_SLACK else np.inf
 
     def gradient_conjugate(self, z, u, y, scale, work):
-        if u.size == 2:
-            q = scale * u[1 - y]
-            return entropy(q) - self.margin * q
-        # Off the class y, q = s·p and log p_r = z_r + μ − L, where the largest p tells L: two logarithms a sample. The
-        # largest p is that of the largest z_r + μ, so two maxima find both.
-        c = np.uintp(y)
-        top, most = z[c] - self.margin, max(1.0 + u[c], largest(u))  # u of y is not above 0
-        if self.margin == 0.0:
-            top = largest(z)
-        else:
-            for r in range(u.size):
-                top = max(top, z[r] if r != c else top)
-        below = 0.0
-        rest = 0.0
-        for r in range(u.size):
-            q = u[r] if r != c else 0.0
-            below += q * (z[r] - top)
-            rest += q
-        own = 1.0 + scale * u[c]
-        total = own * logarithm(own) if own > 0.0 else 0.0
-        if scale > 0.0:
-            total += scale * (below + rest * (logarithm(scale * most) - self.margin))
+        # Off the class y, q = s·p and log p_r = z_r + μ − L, where the largest p tells L: two logarithms a sample.
+        own, most, rest, plain = off_class(z, u, y, scale, self.margin)
+        return plain + own * logarithm(own) + rest * logarithm(most)
+
+    def gradient_conjugates(self, Z, U, Y, scale, kept, work, sums):
+        b, total = Z.shape[0], 0.0
+        if Z.shape[1] == 2:
+            for i in range(b):
+                work[i] = scale * kept[i if kept.size > 1 else 0] * abs(U[i, 0])
+            for i in range(b):
+                total += entropy(work[i]) - self.margin * work[i]
+            return total
+        for i in range(b):
+            share = scale * kept[i if kept.size > 1 else 0]
+            work[i], work[b + i], sums[i], plain = off_class(Z[i], U[i], Y[i], share, self.margin)
+            total += plain
+        for i in range(b):
+            total += work[i] * logarithm(work[i]) + sums[i] * logarithm(work[b + i])
         return total
 
     def repair(self, U, Y):
