@@ -112,6 +112,21 @@ def test_conjugate_gradients_on_a_face_gain_what_they_say_and_keep_zeros() -> No
     np.testing.assert_allclose(state.V, kept, atol=1e-10 * np.abs(kept).max())
 
 
+def test_the_objective_shown_does_not_jump_where_conjugate_gradients_end() -> None:
+    X, y = digits()
+    problem = ss.Problem(X, y, loss="crammer-singer", penalty="ridge", lam=1.0 / len(y))
+    solver, state = DualCD(), state_after(problem, 0)
+    lowest, phases = np.inf, 0
+    for _ in range(20):
+        patience = state.faces.patience
+        solver.step(problem, state)
+        phases += state.faces.patience != patience
+        objective = problem.objective(state.coef)
+        assert objective <= 2.0 * lowest  # off its face such a step raises F many times over
+        lowest = min(lowest, objective)
+    assert phases > 0
+
+
 # ------------------------------------------------------------------------------------------------------- what it finds
 @pytest.mark.parametrize("name", ["iris", "text"])
 @pytest.mark.parametrize("weighted", [False, True])
