@@ -97,7 +97,7 @@ def test_gram_matrices_of_single_scores_cost_less_than_one_of_all(loss: str, den
     costs = [model.gram_cost(problem, part, part.w) for model in (apart, whole)]
     calls = exact_model.CALL * CLASSES / (exact_model.DENSE_ENTRY if dense else exact_model.SPARSE_ENTRY)
     assert 0.0 < costs[0] < costs[1] < np.inf, "a part of the flops, and no products of pairs of scores"
-    read = exact_model.reads(problem.design, part.rows[exact_model.moving(part, part.w)]).sum()
+    read = part.reads(problem.design)[exact_model.moving(part, part.w)].sum()
     assert costs[0] > calls / read, "a matrix for each of them"
 
 

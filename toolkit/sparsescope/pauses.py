@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def to_the_end(advance: Callable[[], bool]) -> None:
         pause()
 
 
-def even_parts(count: int, each: float, most: float) -> Iterator[tuple[int, int]]:
+def even_parts(count: int, each: float, most: float) -> Sequence[tuple[int, int]]:
     """Cut things of equal cost into parts.
 
     Parameters
@@ -92,17 +93,18 @@ def even_parts(count: int, each: float, most: float) -> Iterator[tuple[int, int]
     most : float
         cost of a part, about
 
-    Yields
-    ------
-    tuple
+    Returns
+    -------
+    Sequence
         first and stop of each part; one empty part if there is nothing
     """
     size = max(1, int(most // max(each, 1.0)))
-    for first in range(0, max(count, 1), size):
-        yield first, min(first + size, count)
+    if count <= size:
+        return ((0, count),)
+    return [(first, min(first + size, count)) for first in range(0, count, size)]
 
 
-def parts_of(costs: np.ndarray, most: float) -> Iterator[tuple[int, int]]:
+def parts_of(costs: np.ndarray, most: float) -> Sequence[tuple[int, int]]:
     """Cut things of different cost into parts.
 
     Parameters
@@ -112,13 +114,12 @@ def parts_of(costs: np.ndarray, most: float) -> Iterator[tuple[int, int]]:
     most : float
         cost of a part, about
 
-    Yields
-    ------
-    tuple
+    Returns
+    -------
+    Sequence
         first and stop of each part; one empty part if there is nothing
     """
-    first = 0
-    for stop in (1 + np.flatnonzero(np.diff(np.cumsum(costs, dtype=np.float64) // most))).tolist():
-        yield first, stop
-        first = stop
-    yield first, len(costs)
+    if np.add.reduce(costs, dtype=np.float64) < most:
+        return ((0, len(costs)),)
+    cuts = 1 + np.flatnonzero(np.diff(np.cumsum(costs, dtype=np.float64) // most))
+    return list(pairwise([0, *cuts.tolist(), len(costs)]))

@@ -232,7 +232,8 @@ class Registry:
         return self._entries[name]
 
     def __getitem__(self, name: str) -> Any:
-        return self.entry(name).make
+        found = self._known.get(name) if self._loaded and type(name) is str else None  # asked for at every iteration
+        return (found or self.entry(name)).make
 
     def get(self, name: str) -> Any:
         """Return what was registered under a name; the same as ``registry[name]``.

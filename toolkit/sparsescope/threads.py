@@ -161,7 +161,7 @@ def size_of_part(total: float, most: float) -> float:
     return total / parts * (1.0 + 1e-6) + 1.0
 
 
-def even_rounds(lines: int, each: float, most: float) -> Iterator[tuple[int, int]]:
+def even_rounds(lines: int, each: float, most: float) -> Iterable[tuple[int, int]]:
     """Cut lines of equal cost into parts, for :func:`in_rounds`.
 
     Parameters
@@ -175,7 +175,7 @@ def even_rounds(lines: int, each: float, most: float) -> Iterator[tuple[int, int
 
     Returns
     -------
-    iterator of tuple
+    iterable of tuple
         first and stop of each part
     """
     threads, total = count(), lines * each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -87,10 +87,10 @@ class DesignProducts:
             lambda _, start, stop: np.matmul(self.matrix.T[used, start:stop].T, W, out=out[start:stop]),
         )
 
-    def _parts(self, rows: np.ndarray | None, m: int) -> Iterator[tuple[int, int]]:
+    def _parts(self, rows: np.ndarray | None, m: int) -> Iterable[tuple[int, int]]:
         """Return the columns, or places among the listed ones, between which a sparse product pauses."""
         if self.nnz * m <= (PART if count() == 1 else WORTH):
-            return iter([(0, self.d if rows is None else rows.size)])
+            return ((0, self.d if rows is None else rows.size),)
         starts = self.matrix.indptr
         costs = m * (np.diff(starts) if rows is None else starts[rows + 1] - starts[rows]).astype(np.int64)
         return parts_of(costs, size_of_part(float(costs.sum()), PART))

@@ -99,6 +99,15 @@ def off_by(slope, w, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def entry_omega(w, t, ridge, first, last):
+    """Σ t_a|w_a| + ½r_a w_a² over the entries from ``first`` to ``last`` − 1."""
+    total = 0.0
+    for a in range(first, last):
+        total += t[a] * abs(w[a]) + 0.5 * ridge[a] * w[a] * w[a]
+    return total
+
+
+@kernel
 def entry_violations(G, W, thresholds, ridge, out):
     """out_a = dist(−G_a, ∂(t_a|w_a| + ½r·w_a²)) for all entries. G, W, out (N,); thresholds (N,), or (1,) if it is the
     same for all."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,7 @@ class RunObserving(RunChanges):
             except FloatingPointError as error:
                 raise FloatingPointError(self._diverged(str(error))) from None
             self._certified = (problem, self.solver, state), found
-            facts = _certificate_facts(found) | self._measuring.measures(problem.natural, state)
+            facts = vars(found) | self._measuring.measures(problem.natural, state)
             self._schedule.took(state.iteration, CPU_CLOCK() - began, CLOCK())
         else:
             self._certified = None
@@ -219,7 +218,3 @@ class RunObserving(RunChanges):
     def _finish(self, reason: str, event: Event) -> str:
         """The message with which the run ends, now that its rule gave a reason; empty if it goes on (a path does)."""
         return reason
-
-
-def _certificate_facts(found: Certificate) -> dict[str, Any]:
-    return {f.name: getattr(found, f.name) for f in fields(found)}

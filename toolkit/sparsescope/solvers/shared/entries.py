@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.coordinates import REPORT, entry_violations, move_scores
+from ...kernels.coordinates import REPORT, entry_omega, entry_violations, move_scores
 from ...kernels.newton import moved_loss
 from ...kernels.rows import loss_gradient
 from ...pauses import even_parts, parts_of, pause
@@ -47,15 +47,21 @@ class Entries:
     w: np.ndarray
     t: np.ndarray
     ridge: np.ndarray
+    _reads: np.ndarray | None = None
 
     def omega(self, w: np.ndarray) -> float:
         """λΩ of these entries at other weights."""
         total = 0.0
         for first, last in even_parts(w.size, 1.0, COPIED):
-            t, ridge, some = self.t[first:last], self.ridge[first:last], w[first:last]
-            total += float((t * np.abs(some)).sum()) + 0.5 * float((ridge * some * some).sum())
+            total += entry_omega(w, self.t, self.ridge, first, last)
             pause()
         return total
+
+    def reads(self, design: Any) -> np.ndarray:
+        """How many numbers of X belong to the row of each; it is asked for several times in every iteration."""
+        if self._reads is None:
+            self._reads = reads(design, self.rows)
+        return self._reads
 
 
 def reads(design: Any, rows: np.ndarray) -> np.ndarray:
@@ -69,8 +75,9 @@ def reads(design: Any, rows: np.ndarray) -> np.ndarray:
 def add_scores(design: Any, part: Entries, delta: np.ndarray, E: np.ndarray) -> None:
     """E (n, m) = Xδ of the entries of a working set."""
     E[:] = 0.0
+    costs = part.reads(design)
     for begins, ends in even_parts(part.rows.size, 1.0, COPIED):
-        for first, last in parts_of(reads(design, part.rows[begins:ends]), PART):
+        for first, last in parts_of(costs[begins:ends], PART):
             here = begins + first, begins + last
             move_scores(design.columns, design.ones, part.rows, part.classes, delta, *here, E)
             pause()
@@ -132,11 +139,7 @@ class EntryState(State):
         """U, the loss and G at the present scores: one pass over X for a step and the certificate after it."""
         self.take_samples(problem)
         if not self.looked:
-            if problem.m == 1 and problem.design.is_sparse:  # a matrix times a vector is twice as fast there
-                self.G[: self.d, 0] = problem.design.matrix.T @ self.U[:, 0]
-                self.G[self.d :] = self.U.sum()
-            else:
-                problem.design.rmatmul(self.U, self.G)
+            problem.design.rmatmul(self.U, self.G)
             self.G /= problem.n
             self.passes += 1.0
             self.looked = True

@@ -26,7 +26,7 @@ from ...kernels.gram import entry_slopes, gram_descent, weighted_columns
 from ...kernels.hessians import sample_hessians
 from ...pauses import even_parts, parts_of, pause, to_the_end
 from ...problems.prediction import Problem
-from .entries import Entries, reads
+from .entries import Entries
 from .in_parts import WORK
 
 # Flops of a matrix product that take as long as one entry of sparse or dense X in a sweep; those between two pauses.
@@ -111,14 +111,15 @@ class ExactModel:
         (y, loss), design, n = problem.terms, problem.design, problem.n
         if self.C.shape[2] != hessian_width(problem):  # another loss
             self.C = self._room(problem)
-        rows, classes = part.rows, part.classes
-        read = reads(design, rows)
-        if not design.is_sparse or read.sum() >= n * problem.m:  # it costs no more to take all samples
-            rows, classes = np.full(problem.m, -1, dtype=rows.dtype), np.arange(problem.m, dtype=classes.dtype)
-            read = reads(design, rows)
+        rows, classes, m = part.rows, part.classes, problem.m
+        if not design.is_sparse or part.reads(design).sum() >= n * m:  # it costs no more to take all samples
+            rows, classes = np.full(m, -1, dtype=rows.dtype), np.arange(m, dtype=classes.dtype)
+            pieces = even_parts(m, 4.0 * m * n, WORK)
+        else:
+            pieces = parts_of(4.0 * m * part.reads(design), WORK)
         self.made[:] = 0
         pause()
-        for first, last in parts_of(4.0 * problem.m * read, WORK):
+        for first, last in pieces:
             data = design.columns, design.ones, rows, classes, first, last, Z, U, y, loss
             sample_hessians(*data, 1.0 / n, self.made, self.C)
             pause()
@@ -194,7 +195,7 @@ class ExactModel:
         if m > 1 and not self.made.all():
             return math.inf
         entry = SPARSE_ENTRY if design.is_sparse else DENSE_ENTRY
-        read = max(1.0, float(reads(design, part.rows[at]).sum()))
+        read = max(1.0, float(part.reads(design)[at].sum()))
         sizes = np.bincount(part.classes[at], minlength=m)
         apart = float(n) * float(np.square(sizes, dtype=float).sum())  # a Gram matrix for each score
         if self.C.shape[2] == 1:
@@ -235,7 +236,7 @@ class ExactModel:
         """Sweep over the Hessian of the entries at these places, which lie class after class, as above."""
         rows, classes, t, ridge, w, s = part.rows[at], part.classes[at], part.t[at], part.ridge[at], new[at], at.size
         slope, violation = np.zeros(s, dtype=self.R.dtype), np.empty(s, dtype=self.R.dtype)
-        read = reads(problem.design, rows)
+        read = part.reads(problem.design)[at]
         for first, last in parts_of(2.0 * read, WORK):
             entry_slopes(problem.design.columns, problem.design.ones, rows, classes, self.R, first, last, slope)
             pause()
