@@ -145,6 +145,8 @@ def test_work_is_cut_into_parts_of_about_the_same_cost() -> None:
     assert list(even_parts(7, 10.0, 30.0)) == [(0, 3), (3, 6), (6, 7)]
     assert list(even_parts(0, 1.0, 5.0)) == [(0, 0)] == list(parts_of(np.zeros(0), 5.0))
     assert list(even_parts(3, 10.0, 1.0)) == [(0, 1), (1, 2), (2, 3)], "one at a time at least"
+    assert list(parts_of(np.array([2, 2]), 5.0)) == [(0, 2)], "what is one part is not cut"
+    assert list(parts_of(np.array([2, 3]), 5.0)) == [(0, 1), (1, 2)]
     costs = np.random.default_rng(0).integers(0, 9, 200)
     parts = list(parts_of(costs, 30.0))
     assert [first for first, _ in parts[1:]] == [stop for _, stop in parts[:-1]]

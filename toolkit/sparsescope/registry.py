@@ -271,7 +271,7 @@ class Registry:
             for a parameter that the part does not have.
         """
         entry = self.entry(name)
-        known = [f.name for f in self.fields(name)]
+        known = [f.name for f in self.fields(name)] if params else []
         for key in params:
             if key not in known:
                 near = difflib.get_close_matches(key, known, 1)

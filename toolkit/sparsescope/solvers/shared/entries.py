@@ -58,7 +58,7 @@ class Entries:
         return total
 
     def reads(self, design: Any) -> np.ndarray:
-        """How many numbers of X belong to the row of each; it is asked for several times in every iteration."""
+        """Return how many numbers of X belong to the row of each; an iteration asks several times."""
         if self._reads is None:
             self._reads = reads(design, self.rows)
         return self._reads
